@@ -1,39 +1,39 @@
-// Package winnow trains image embeddings on labels that cannot be trusted, and finds wrong labels. It holds no code:
-// this page says which package does what, in the order in which an image passes through them, and its examples run as
-// tests.
+// Package winnow is the overview of a library that trains image embeddings on noisy labels and finds label errors. The
+// package contains only this list of packages, in the order in which an image passes through them, and examples, which
+// run as tests.
 //
-//	datasets            which images, how labelled; noise models; readers of published datasets and other tools' files
-//	backbone            an image file becomes a vector; backbone/ort runs networks with ONNX Runtime, the only cgo;
+//	datasets            images and their labels; noise models; readers of published datasets and other tools' files
+//	backbone            converts image files to vectors; backbone/ort runs networks with ONNX Runtime, the only cgo;
 //	                    backbone/graph: ONNX models as data, and a network's derivative as another network
-//	features            labelled vectors, the [winnow/features.Set] that everything passes on; stores of them
-//	losses              a number and its gradient by each vector
-//	filters             which labels of a batch look right, while training
+//	features            labelled vectors ([winnow/features.Set], used by all other packages) and feature stores
+//	losses              losses of embeddings and their gradients
+//	filters             detect wrong labels in a batch during training
 //	head                vectors become embeddings on the unit sphere
-//	train               the training loop; train/peers and train/selective: other ways to learn from wrong labels
-//	run                 a configuration (run/config) and data become a trained head, kept in a folder (run/folder)
+//	train               the training loop; train/peers and train/selective: other methods for noisy labels
+//	run                 trains a head from a configuration (run/config) and data, and writes a folder (run/folder)
 //	eval                retrieval, clusters, classifiers on embeddings
-//	audit               which labels of a whole set are wrong; audit/suspects: the list on disk
+//	audit               finds label errors in a whole set; audit/suspects: the list on disk
 //	report              charts and pages; report/review: the page on which people decide about suspects
 //	search              the nearest of many stored vectors
 //	models              known networks, heads on disk, both as one ONNX file; models/architecture: new networks
 //	papers              the settings, tables and bounds of five papers
 //
-// The shortest ways:
+// The main functions:
 //
-//	wrong labels        audit.Run(ctx, set, audit.Options{Whiten: true})
+//	label errors        audit.Run(ctx, set, audit.Options{Whiten: true})
 //	a trained head      run.Train(ctx, config.Default(), run.Input{Data: &data}, run.Options{}), data of run.NewData
-//	the network too     run.Train(ctx, cfg, run.Input{}, run.Options{Dir: "run"}) with cfg.Finetune.Weights = "all"
-//	how good it is      eval.Retrieve(ctx, embedded, nil, eval.RetrievalOptions{})
+//	fine-tuning         run.Train(ctx, cfg, run.Input{}, run.Options{Dir: "run"}) with cfg.Finetune.Weights = "all"
+//	evaluation          eval.Retrieve(ctx, embedded, nil, eval.RetrievalOptions{})
 //	one loss            losses.New("circle", nil, losses.Env{Dim: d, Classes: n}), then Eval(&grad, set, nil)
 //	neighbours          eval.Nearest(ctx, queries, &set, 10, 0)
 //	… in an index       search.Nearest(ctx, index, queries, 10, nil)
 //	one ONNX file       models.Join(backbone, head, nil)
 //
-// Matrix products are gonum's in plain Go unless a program links ONNX Runtime, as all do that import run or report,
-// others by
+// By default, gonum computes matrix products in plain Go. ONNX Runtime computes them ten to twenty times as fast,
+// without a call, if its library is found (winnow runtime install, or $WINNOW_ORT_LIB) and the program links it.
+// Programs that import run or report link it; other programs need
 //
 //	import _ "winnow/backbone/ort"
 //
-// and finds its library (winnow runtime install, or $WINNOW_ORT_LIB); then they are ten to twenty times as fast,
-// without a call. ort.Doctor says which computes and why. The other packages build without cgo.
+// ort.Doctor returns which library is used and why. The other packages build without cgo.
 package winnow

@@ -11,7 +11,7 @@ import (
 	"winnow/audit/suspects"
 )
 
-// Audits a labelled set: how many labels are wrong, which, and what they should be. winnow studio opens the list.
+// Audits a labelled set: estimates the noise rate, flags labels and suggests others. winnow studio opens the list.
 func Example_audit() {
 	set, truth := drawn(5, 10, 40, 0.2)
 	found, err := audit.Run(context.Background(), set, audit.Options{Whiten: true})

@@ -17,7 +17,7 @@ import (
 	"winnow/search"
 )
 
-// Joins a network and a head into one ONNX file: pictures in, unit vectors out, for every program that runs ONNX.
+// Joins a network and a head into one ONNX file that converts images to unit vectors, for any program that runs ONNX.
 func Example_export() {
 	described, err := architecture.Find("lenet5")
 	if err != nil {
@@ -57,7 +57,7 @@ func Example_export() {
 	// 224 bytes for numpy
 }
 
-// Stores vectors in an index and asks it which of them are most similar to others.
+// Stores vectors in an index and searches it for the vectors most similar to some queries.
 func Example_search() {
 	dir, err := os.MkdirTemp("", "winnow")
 	if err != nil {
@@ -88,7 +88,7 @@ func Example_search() {
 	defer index.Close()
 	queries := set.Rows([]int{3, 4})
 	search.UnitRows(queries.X)
-	// rows 3 and 4 do not find themselves
+	// rows 3 and 4 must not find themselves
 	found, err := search.Nearest(context.Background(), index, queries, 3, []int{3, 4})
 	if err != nil {
 		log.Fatal(err)

@@ -24,7 +24,7 @@ import (
 	"winnow/run/folder"
 )
 
-// drawImages writes images of stripes, whose direction is their class, and a manifest of them.
+// drawImages writes images of stripes, whose direction depends on the class, and their manifest.
 func drawImages(dir string) {
 	manifest := "path,label,split\n"
 	for i := range 48 {
@@ -49,7 +49,7 @@ func drawImages(dir string) {
 	}
 }
 
-// Trains all weights of a small ONNX model, with a head behind it. This needs ONNX Runtime.
+// Trains all weights of a small ONNX model together with a head. This needs ONNX Runtime.
 func Example_finetune() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "winnow")
@@ -97,7 +97,7 @@ func Example_finetune() {
 		out.Summary.Steps, out.Summary.FineTuned.Tensors, r.PrecisionAt1, r.N)
 }
 
-// Runs the example where ONNX Runtime is installed: an example itself cannot be skipped.
+// This test runs the example only if ONNX Runtime is installed, because an example itself cannot be skipped.
 func TestExampleFinetune(t *testing.T) {
 	orttest.Runtime(t)
 	stdout := os.Stdout

@@ -1,16 +1,17 @@
-// Package audit finds the wrong labels of a set. It scores every label, each image left out of its own judgement,
-// suggests labels that fit better, estimates how many labels are wrong, and finds images that fit no class, near
-// copies with different labels, and classes that look like one or like two.
+// Package audit finds the label errors of a set. It scores every given label without using the image's own vector and
+// label, suggests labels that fit better, and estimates how many labels are wrong. It also finds outliers,
+// near-duplicates with different labels, pairs of classes that look like one class, and classes that look like two.
 //
 //	result, err := audit.Run(ctx, set, audit.Options{Whiten: true})
 //
-// [Run] uses one scorer of the catalog: a judge of whole sets (audit/judges), the scorer of a filter with the set
-// itself as its memory bank (filters), or heads that it trains (audit/crossfit). Scores from elsewhere, for example
-// from a training, can rank the labels instead ([Given]). A [Cut] chooses suspects to drop or relabel;
-// [Result.Suspects] with names ([Result.Name]) are the list on disk (audit/suspects).
+// [Run] uses one scorer of the catalog: a judge, which works on the whole set (audit/judges); the scorer of a filter,
+// with the set as its memory bank (filters); or heads that the audit trains (audit/crossfit). The labels can also be
+// ranked by scores from elsewhere, for example from a training run ([Given]). A [Cut] chooses the suspects to drop or
+// relabel. [Result.Name] adds file names to [Result.Suspects], and audit/suspects writes the list to disk.
 //
-// The package sees given labels only; [Result.Measure] alone compares with the truth. It reads and prints nothing and
-// needs no ONNX Runtime; run/inspect opens runs and stores for it. Neither train nor filters nor losses import it.
+// The package uses given labels only, except that [Result.Measure] compares the result with the true labels. It does no
+// input or output and needs no ONNX Runtime; run/inspect opens runs and stores for it. The packages train, filters and
+// losses do not import it.
 package audit
 
 import (
@@ -31,37 +32,39 @@ import (
 	"winnow/head"
 )
 
-// Options are the settings of [Run]. The zero value asks the default judge about the vectors as given, and calls labels
-// wrong that are likely wrong.
+// Options are the settings of [Run]. The zero value scores the vectors as given with the default judge, and flags the
+// labels that are likely wrong.
 type Options struct {
-	Scorer  string   // a name of [Scorers]; "": [judges.Default]
-	Classes int      // labels are 0 … Classes-1, or negative for none; 0: one more than the largest
-	Whiten  bool     // judge whitened vectors, for features as stored; crossfit always whitens, in combined too
-	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: those that are likely wrong
+	Scorer  string   // a name in [Scorers]; "": [judges.Default]
+	Classes int      // labels are 0 … Classes-1, negative if missing; 0: largest label + 1
+	Whiten  bool     // whiten the vectors, for stored features; crossfit (also inside combined) always whitens
+	Rate    *float64 // share of the labels to flag, 0 ≤ Rate < 1; nil: flag the labels that are likely wrong
 
-	Seed     uint64 // of the folds and of the resampling behind the estimate's interval
+	Seed     uint64 // seed of the folds and of the training of heads
 	MaxMem   int64  // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
-	JustRank bool   // find nothing but suspects; needs Rate or Given.Wrong
+	JustRank bool   // list suspects only, without findings; needs Rate or Given.Wrong
 
-	Filter *filters.Config // settings of a filter's scorer; nil: the defaults
+	Filter *filters.Config // settings of the filter whose scorer is used; nil: the defaults
 }
 
-// Auditor is what an audit has besides a set and its settings; all of it is optional.
+// Auditor holds optional inputs of an audit besides the set and its settings.
 type Auditor struct {
-	Given *Given // judges in place of the scorer
-	// Findings has the same rows as the set. Noise rate, classes, outliers and copies are found in it, whitened.
+	Given *Given // scores that replace the scorer
+	// Findings holds other vectors of the same rows. The noise rate, odd classes, outliers and duplicates are computed
+	// from them, whitened.
 	Findings  features.Source
-	Whitening *head.Head // of the set, as [head.SelfWhitening] finds it; nil: it is computed
+	Whitening *head.Head // whitening of the set by [head.SelfWhitening]; nil: computed when needed
 
-	// Same reports for pairs of rows whether their pictures are the same, one perhaps scaled, cropped a little,
-	// mirrored or saved again. nil: copies are found by their vectors alone.
+	// Same reports for each pair of rows whether both show the same image, possibly scaled, slightly cropped, mirrored
+	// or re-encoded. If nil, duplicates are found by their vectors only.
 	Same func(context.Context, []Pair) ([]bool, error)
-	// Hashes, with Same, are those of the pictures of all rows, as they are and mirrored: vectors of small pictures
-	// change much if these are saved again. nil: vectors alone decide which pictures are compared.
+	// Hashes, used with Same, holds two perceptual hashes for each row: of the image and of its mirror image. The
+	// vectors of small images change much when the images are re-encoded. If nil, the pairs to compare are chosen by
+	// vectors only.
 	Hashes [][2]findings.Hash
-	// Tune fine-tunes a network for a fold of crossfit and combined; nil: none.
+	// Tune fine-tunes a network for one fold of crossfit or combined; nil: no networks.
 	Tune func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error)
-	// Told follows the steps of crossfit and combined.
+	// Told receives the progress of crossfit and combined.
 	Told func(done, total int, where string)
 }
 
@@ -72,13 +75,13 @@ type job struct {
 	copies copies
 }
 
-// Run judges the labels of set, with a zero [Auditor].
+// Run audits the labels of set with a zero [Auditor].
 func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	return Auditor{}.Run(ctx, set, o)
 }
 
-// Run judges the labels of set. Rows that are not of unit length are scaled to it in a copy. Time is the scorer's:
-// O(n·(C+d)·d) for crossfit and for the judges that are ours; everything else takes as much again. Whitened
+// Run audits the labels of set. Rows that do not have unit length are normalised in a copy. The scorer takes
+// O(n·(C+d)·d) time for crossfit and for winnow's own judges; all other steps together take about as long. Whitened
 // vectors are stored where [features.Spill] puts them.
 func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Result, error) {
 	o := job{Options: options, Auditor: a}
@@ -144,7 +147,7 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 		return Result{}, err
 	}
 	if !o.JustRank {
-		if o.Findings != nil { // the scorer's classes are of other vectors
+		if o.Findings != nil { // the scorer computed its classes from other vectors
 			found := o.Findings
 			z, left, o.Findings, said.uneven = features.Set{}, nil, nil, nil
 			if err := free(); err != nil {
@@ -170,18 +173,18 @@ func (a Auditor) Run(ctx context.Context, set features.Set, options Options) (Re
 	return r, nil
 }
 
-// errNoVectors is the reason for finding nothing but suspects.
+// errNoVectors explains why the audit lists suspects without findings.
 var errNoVectors = errors.New("there are no features of the images")
 
-// fillOptions checks the options and puts in the defaults.
+// fillOptions checks the options and fills in the defaults.
 func (o *job) fillOptions(set features.Set) error {
 	if len(set.Labels) != set.Len() {
-		return fmt.Errorf("audit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
+		return fmt.Errorf("audit: %d labels for %d rows, expected as many labels as rows", len(set.Labels), set.Len())
 	}
 	most, n := features.Unlabelled, 0
 	for i, y := range set.Labels {
 		if y < features.Unlabelled || o.Classes > 0 && y >= o.Classes {
-			return fmt.Errorf("audit: row %d: label %d, expected one of %d classes, or %d for none", i, y, o.Classes,
+			return fmt.Errorf("audit: row %d: label %d, expected less than %d, or %d for no label", i, y, o.Classes,
 				features.Unlabelled)
 		}
 		if most = max(most, y); y >= 0 {
@@ -198,17 +201,19 @@ func (o *job) fillOptions(set features.Set) error {
 		return fmt.Errorf("audit: rate %v, expected a share from 0 to below 1", *o.Rate)
 	}
 	if o.Findings != nil && o.Findings.Len() != set.Len() {
-		return fmt.Errorf("audit: findings in %d rows, expected the %d that are judged", o.Findings.Len(), set.Len())
+		return fmt.Errorf("audit: vectors for findings have %d rows, expected %d as in the set", o.Findings.Len(),
+			set.Len())
 	}
 	if g := o.Given; g != nil && !g.fitsLength(set.Len()) {
-		return fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows",
+		return fmt.Errorf("audit: %d scores by %s and %d orders for %d rows, expected one of each a row",
 			len(g.Score), g.Name, len(g.Order), set.Len())
 	}
 	o.Scorer = Named(o.Scorer).Name
 	return nil
 }
 
-// computeFits returns how well labelled rows of x fit among all. rows are their positions.
+// computeFits returns how well each labelled row of x fits the whole set ([findings.Fits]). rows holds the positions of
+// the labelled rows.
 func (o *job) computeFits(ctx context.Context, x features.Source, rows []int) ([]float64, error) {
 	var group []int
 	if o.copies.of != nil {

@@ -13,8 +13,8 @@ import (
 	"winnow/features"
 )
 
-// With zero options, vectors are judged as given: every scorer of the catalog finds the wrong labels, whatever the
-// lengths of the rows, and the estimate is close to their share.
+// With zero options, every scorer of the catalog finds the wrong labels, also if rows do not have unit length, and the
+// estimated noise rate is close to the true rate.
 func TestRun(t *testing.T) {
 	z, truth := mislabelled(5, 10, 24, 20, 0.25)
 	wrong := make([]bool, z.Len())
@@ -29,7 +29,7 @@ func TestRun(t *testing.T) {
 	}
 	for _, scorer := range append([]string{""}, Names()...) {
 		if scorer == Crossfit {
-			continue // its own tests
+			continue // tested in package crossfit
 		}
 		r, err := Run(context.Background(), long, Options{Scorer: scorer})
 		if err != nil {
@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 		}
 		d, err := r.Measure(wrong)
 		if err != nil || d.AUROC < 0.75 || d.Removed != int(r.Rate*float64(z.Len())) {
-			t.Errorf("%s: AUROC %v, %d called wrong, %v", scorer, d.AUROC, d.Removed, err)
+			t.Errorf("%s: AUROC %v, %d flagged, %v", scorer, d.AUROC, d.Removed, err)
 		}
 		if scorer == "" && (r.Scorer != judges.Combined || r.Why == "" || math.Abs(r.Noise.Rate-0.25) > 0.1 ||
 			len(r.Classes) != 10 || r.NoFindings != nil) {
@@ -46,14 +46,14 @@ func TestRun(t *testing.T) {
 	}
 	if r, err := Run(context.Background(), long, Options{Scorer: "probe"}); err != nil ||
 		r.Scorer != judges.SelfConfidence {
-		t.Errorf("by its old name the probe judges as %q, %v", r.Scorer, err)
+		t.Errorf("former name \"probe\" resolves to %q, %v", r.Scorer, err)
 	}
 	if long.Row(1)[0] == z.Row(1)[0] {
-		t.Error("the set itself was normalised")
+		t.Error("Run normalised the caller's set in place")
 	}
 }
 
-// Random labels are unrelated to the images: none is called wrong, no rate is estimated, and the ranking stays.
+// With random labels, no label is flagged, the estimated noise rate is 0, and the ranking is kept.
 func TestRunBlind(t *testing.T) {
 	for _, scorer := range []string{judges.Fitted, judges.Combined} {
 		z, _ := mislabelled(7, 6, 60, 12, 0)
@@ -75,19 +75,19 @@ func TestRunBlind(t *testing.T) {
 			}
 		}
 		if r.Suspects[0].Order >= r.Suspects[len(r.Suspects)-1].Order {
-			t.Errorf("%s: no ranking is left", scorer)
+			t.Errorf("%s: all labels tie, expected a ranking", scorer)
 		}
 	}
 }
 
-// With fewer images than values, whitened images are all equally far from each other, and opposite to all others
-// together. An image's own class is smaller by one without it; that must not make random labels look right.
+// With fewer images than dimensions, all whitened images have the same distance from each other and point away from the
+// sum of the others. Leaving an image out shrinks its own class only; this must not make random labels look right.
 func TestRunBlindWhereImagesAreFew(t *testing.T) {
 	for _, scorer := range []string{judges.Fitted, judges.Combined} {
 		z, truth := mislabelled(8, 3, 20, 300, 0.2)
 		r, err := Run(t.Context(), z, Options{Scorer: scorer, Whiten: true})
 		if err != nil || r.Blind {
-			t.Fatalf("%s, labels a fifth of which are wrong: blind %v, %v", scorer, r.Blind, err)
+			t.Fatalf("%s, a fifth of the labels wrong: blind %v, %v", scorer, r.Blind, err)
 		}
 		wrong := make([]bool, z.Len())
 		for i, y := range truth {
@@ -101,15 +101,15 @@ func TestRunBlindWhereImagesAreFew(t *testing.T) {
 			for i := range z.X.Data {
 				z.X.Data[i] = float32(rng.NormFloat64())
 			}
-			copy(z.Labels, truth) // as many of each class
+			copy(z.Labels, truth) // keep the class sizes
 			if r, err = Run(t.Context(), z, Options{Scorer: scorer, Whiten: true}); err != nil || !r.Blind {
-				t.Errorf("%s, vectors drawn by %d: blind %v, %v", scorer, seed, r.Blind, err)
+				t.Errorf("%s, random vectors, seed %d: blind %v, %v", scorer, seed, r.Blind, err)
 			}
 		}
 	}
 }
 
-// Rows without a label are not judged, but whitening uses them.
+// Rows without a label are not scored, but are used for whitening.
 func TestRunUnlabelled(t *testing.T) {
 	z, _ := mislabelled(6, 6, 20, 12, 0.2)
 	for i := 0; i < z.Len(); i += 7 {
@@ -185,11 +185,11 @@ func TestTake(t *testing.T) {
 	}
 	r.Scorer = "knn"
 	if _, err := r.Take(Cut{Precision, 0.5}); err == nil {
-		t.Error("scores of knn are taken for probabilities")
+		t.Error("Take accepts scores of knn as probabilities")
 	}
 }
 
-// Suspects are named by their rows and labels. Only scorers with probabilities give probabilities.
+// Name sets paths and label names by row and class. Only scorers with probabilities set SuggestedProbability.
 func TestName(t *testing.T) {
 	z, _ := mislabelled(8, 3, 8, 10, 0.2)
 	paths, classes := make([]string, z.Len()), []string{"a", "b", "c"}
@@ -213,12 +213,12 @@ func TestName(t *testing.T) {
 	}
 }
 
-// A class of 300 images and one of a few: images labelled right are not called wrong, those of the large class with
-// the label of the small one are, and a single image is not judged.
+// One class has 300 images and the other only a few. Correct labels are not flagged, wrong labels in the large class
+// are, and a single image of a class is not scored.
 func TestRunUnlike(t *testing.T) {
 	for _, c := range []struct {
 		few, wrong int
-		least      int // of the wrong labels that are found
+		least      int // wrong labels that must be found
 		unjudged   int
 	}{{1, 0, 0, 301}, {4, 0, 0, 0}, {12, 0, 0, 0}, {12, 12, 4, 0}, {30, 15, 10, 0}} {
 		rng, z := rand.New(rand.NewPCG(3, uint64(c.few))), features.NewSet(300+c.few, 32)
@@ -238,7 +238,7 @@ func TestRunUnlike(t *testing.T) {
 		for _, scorer := range []string{judges.Fitted, judges.Combined, judges.Centres} {
 			r, err := Run(t.Context(), z, Options{Scorer: scorer, Whiten: true})
 			if err != nil || r.Blind || r.Unjudged != c.unjudged {
-				t.Fatalf("%+v, %s: blind %v, %d not judged, %v", c, scorer, r.Blind, r.Unjudged, err)
+				t.Fatalf("%+v, %s: blind %v, %d not scored, %v", c, scorer, r.Blind, r.Unjudged, err)
 			}
 			found, other := 0, 0
 			for _, s := range r.Suspects {
@@ -249,7 +249,7 @@ func TestRunUnlike(t *testing.T) {
 				}
 			}
 			if other > 3 || scorer != judges.Centres && found < c.least {
-				t.Errorf("%+v, %s: found %d, and %d labelled right", c, scorer, found, other)
+				t.Errorf("%+v, %s: flagged %d wrong and %d correct labels", c, scorer, found, other)
 			}
 		}
 	}

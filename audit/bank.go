@@ -12,14 +12,14 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// candidates is the number of classes, nearest by mean similarity, that may be suggested.
+// candidates is the number of classes, the nearest by mean similarity, that are tried as suggestions.
 const candidates = 3
 
-// byBank judges every given label of z, all labelled, by a filter's scorer with z as its bank, each image left out
-// of its own judgement. To suggest a label, it scores the row with each candidate label: the classes nearest by
-// mean similarity. There, too, the row is left out of the class of its given label. Classes are numbered 0 …
-// classes-1. voice names for each row the row that counts for it; others are not in the bank. Time O(n²·d),
-// memory maxMem.
+// byBank scores every given label of z with a filter's scorer. All rows of z are labelled, and z itself is the memory
+// bank, without the row being scored. To suggest a label, byBank also scores the row with each candidate label: the
+// classes nearest by mean similarity. Here, the row is left out of the class of its given label. Classes are numbered 0
+// … classes-1. voice holds for each row the row that represents it; the bank contains only rows that represent
+// themselves. Time O(n²·d), memory maxMem.
 func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, voice []int, classes int,
 	maxMem int64) (o judges.Opinion, err error) {
 	heard, mute := z, []int(nil)
@@ -40,7 +40,7 @@ func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, voice []
 	if o.Order, err = judge.judgeAllBlocks(ctx, z, bank, true); err != nil {
 		return o, err
 	}
-	if len(mute) > 0 { // they are not in the bank
+	if len(mute) > 0 { // mute rows are not in the bank
 		orders, err := judge.judgeAllBlocks(ctx, z.Rows(mute), bank, false)
 		if err != nil {
 			return o, err
@@ -56,12 +56,12 @@ func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, voice []
 	return o, setSuggestions(ctx, judge, z, bank, &o, maxMem)
 }
 
-// judge is a scorer, by log-odds if its scores are probabilities.
+// judge wraps a scorer; if the scores are probabilities, it ranks by their log-odds.
 type judge struct {
 	order func(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
 	score func(order float64) float64
 
-	probability bool // order is log(P/(1-P)), P a share among the classes
+	probability bool // order is log(P/(1-P)), where P sums to 1 over the classes
 }
 
 func judgeBy(scorer filters.Scorer) judge {
@@ -72,7 +72,7 @@ func judgeBy(scorer filters.Scorer) judge {
 	return judge{order: scorer.Score, score: func(s float64) float64 { return s }}
 }
 
-// judgeAllBlocks judges z block by block, so that no rows×classes matrix of the whole set is held.
+// judgeAllBlocks scores z block by block, to avoid a rows×classes matrix of the whole set.
 func (j judge) judgeAllBlocks(ctx context.Context, z features.Set, bank *features.Bank, own bool) ([]float64, error) {
 	const block = 1024
 	scores := make([]float64, 0, z.Len())
@@ -93,7 +93,7 @@ func (j judge) judgeAllBlocks(ctx context.Context, z features.Set, bank *feature
 	return scores, nil
 }
 
-// setSuggestions sets the suggestions: the best class of the candidates and the given one.
+// setSuggestions sets each suggestion to the best-scoring class among the candidates and the given class.
 func setSuggestions(ctx context.Context, judge judge, z features.Set, bank *features.Bank, o *judges.Opinion,
 	maxMem int64) error {
 	best := slices.Clone(o.Order)
@@ -102,7 +102,7 @@ func setSuggestions(ctx context.Context, judge judge, z features.Set, bank *feat
 	if err != nil {
 		return err
 	}
-	var with []float64 // orders of the given labels with each row in its class
+	var with []float64 // orders of the given labels, where each row is in its own class
 	if judge.probability {
 		if with, err = judge.judgeAllBlocks(ctx, z, bank, false); err != nil {
 			return err
@@ -111,7 +111,7 @@ func setSuggestions(ctx context.Context, judge judge, z features.Set, bank *feat
 	other := features.Set{X: z.X, IDs: z.IDs, Labels: make([]int, z.Len())}
 	for c := range candidates {
 		for i := range other.Labels {
-			other.Labels[i] = z.Labels[i] // no further candidate: scoring it again is harmless
+			other.Labels[i] = z.Labels[i] // too few candidates: score the given label again
 			if c < len(near[i]) {
 				other.Labels[i] = near[i][c].Row
 			}
@@ -132,14 +132,14 @@ func setSuggestions(ctx context.Context, judge judge, z features.Set, bank *feat
 	return nil
 }
 
-// withoutRow returns the log-odds of another class c with the row taken out of its given class y, where its own
-// vector would support y against c. other are the log-odds of c, and with those of y, both with the row in y;
-// without are those of y without the row. With P_k = e^{l_k}/Σ e^{l} and s(x) = log(1+e^x),
+// withoutRow returns the log-odds of another class c after the row is removed from its given class y, where its own
+// vector would support y against c. other is the log-odds of c and with is the log-odds of y, both with the row in y;
+// without is the log-odds of y without the row. With P_k = e^{l_k}/Σ e^{l} and s(x) = log(1+e^x),
 //
 //	log P_c = -s(-other) + s(with) - s(without)
 //
-// since l_c does not depend on the row and s = log Σ e^l - log Σ_{k≠y} e^l. Log-odds are at most 36, where P
-// rounds to 1. The pooling of classes too small for a concentration of their own is left unchanged.
+// since l_c does not depend on the row and s = log Σ e^l - log Σ_{k≠y} e^l. Log-odds are capped at 36, where P rounds
+// to 1. Classes that are too small for a concentration of their own stay pooled as they were.
 func withoutRow(other, with, without float64) float64 {
 	if math.IsInf(with, 0) || math.IsInf(without, 0) {
 		return other // y is unknown without the row
@@ -155,7 +155,7 @@ func withoutRow(other, with, without float64) float64 {
 // softplus returns log(1+e^x).
 func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
-// nearestClasses ranks for every row the classes other than the given one by mean similarity.
+// nearestClasses returns for every row the nearest classes other than the given one, by mean similarity.
 func nearestClasses(ctx context.Context, z features.Set, bank *features.Bank,
 	maxMem int64) ([][]eval.Neighbour, error) {
 	out := make([][]eval.Neighbour, z.Len())

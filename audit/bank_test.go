@@ -14,7 +14,7 @@ import (
 	"winnow/filters"
 )
 
-// mislabelled draws clusters and gives a share of the rows a wrong label; truth is the cluster.
+// mislabelled draws one cluster for each class and gives a share of the rows a wrong label; truth holds the clusters.
 func mislabelled(seed uint64, classes, each, d int, rate float64) (z features.Set, truth []int) {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	centres := make([][]float64, classes)
@@ -75,13 +75,13 @@ func TestAuditFindsWrongLabels(t *testing.T) {
 				t.Errorf("%T, seed %d: AUROC %.3f, precision %.3f", scorer, seed, d.AUROC, d.Precision)
 			}
 			if share := float64(right) / float64(suggested); share < 0.8 {
-				t.Errorf("%T, seed %d: only %.2f of the wrong labels got the true one suggested", scorer, seed, share)
+				t.Errorf("%T, seed %d: the true label is suggested for only %.2f of the wrong", scorer, seed, share)
 			}
 		}
 	}
 }
 
-// audited judges z by a scorer against itself, and ranks the suspects.
+// audited scores z with z itself as the memory bank, and ranks the suspects.
 func audited(scorer filters.Scorer, z features.Set, classes int, maxMem int64) ([]suspects.Suspect, error) {
 	ctx := context.Background()
 	o, err := byBank(ctx, scorer, z, nil, classes, maxMem)
@@ -97,7 +97,7 @@ func audited(scorer filters.Scorer, z features.Set, classes int, maxMem int64) (
 	return r.Suspects, nil
 }
 
-// checkAudit checks what must hold for any audit.
+// checkAudit checks the invariants of every audit.
 func checkAudit(t *testing.T, z features.Set, list []suspects.Suspect) {
 	t.Helper()
 	seen := make([]bool, z.Len())
@@ -106,7 +106,7 @@ func checkAudit(t *testing.T, z features.Set, list []suspects.Suspect) {
 			t.Fatalf("place %d: order %v follows %v", at, s.Order, list[at-1].Order)
 		}
 		if seen[s.Row] {
-			t.Fatalf("row %d stands twice", s.Row)
+			t.Fatalf("row %d is listed twice", s.Row)
 		}
 		seen[s.Row] = true
 		if len(s.SupportGiven) > 3 || (s.SuggestedClass == z.Labels[s.Row]) != (len(s.SupportSuggested) == 0) {
@@ -126,12 +126,12 @@ func checkAudit(t *testing.T, z features.Set, list []suspects.Suspect) {
 		}
 	}
 	if len(list) != z.Len() {
-		t.Fatalf("%d rows judged of %d", len(list), z.Len())
+		t.Fatalf("%d of %d rows scored", len(list), z.Len())
 	}
 }
 
 func TestAuditSmall(t *testing.T) {
-	for classes, each := range map[int]int{1: 4, 4: 1, 2: 2} { // one class; every class alone; two and two
+	for classes, each := range map[int]int{1: 4, 4: 1, 2: 2} { // one class; single images; two classes of two
 		z, _ := mislabelled(1, max(classes, 2), each, 5, 0)
 		if classes == 1 {
 			clear(z.Labels)
@@ -144,9 +144,9 @@ func TestAuditSmall(t *testing.T) {
 	}
 }
 
-// A row with a wrong label is judged for its true class without supporting the wrong one: in small classes of many
-// dimensions its own vector would hide every other class. The probabilities equal those of an audit whose bank never
-// had the row, which the oracle computes row by row.
+// To score another class for a row, the row is left out of its given class. In small classes of many dimensions, its
+// own vector would otherwise hide every other class. The probabilities equal the oracle's, which builds a memory bank
+// without the row for each row.
 func TestAuditSuggestsWithoutTheRow(t *testing.T) {
 	for _, scorer := range []filters.Scorer{&filters.VMF{Kappa: filters.KappaBanerjee}, &filters.AvgSim{}} {
 		z, truth := mislabelled(3, 6, 9, 60, 0.2)
@@ -179,12 +179,12 @@ func TestAuditSuggestsWithoutTheRow(t *testing.T) {
 			row.Labels[0] = s.SuggestedClass
 			want := scorer.Score(nil, row, features.BankOf(rest, 6), false)[0]
 			if math.Abs(*s.SuggestedScore-want) > 1e-6*(want+1e-3) {
-				t.Errorf("%T: row %d: suggested with %v, by a bank without it %v", scorer, s.Row, *s.SuggestedScore,
+				t.Errorf("%T: row %d: suggested score %v, by a bank without it %v", scorer, s.Row, *s.SuggestedScore,
 					want)
 			}
 		}
 		if wrong < 5 || 10*right < 9*wrong {
-			t.Errorf("%T: of %d wrong labels %d got the true one suggested", scorer, wrong, right)
+			t.Errorf("%T: %d wrong labels, of which %d have the true label suggested", scorer, wrong, right)
 		}
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"winnow/filters/noiserate"
 )
 
-// calibrateScores turns the scores of a filter's scorer into probabilities. Its P saturates if classes are narrow: a
-// network trained on the labels contracts each class until every image outside its middle has P = 0, hard images as
-// well as wrong ones (κ of 10⁴ and more). Features that have not learnt the labels show better how many labels
-// are wrong, if less well which. So the probability that a label is wrong is an isotonic regression of wrong on the
-// scorer's order, which stays as it is. wrong is the probability by the estimate of the noise rate, with an entry
-// for each of o, NaN if unknown. The suggested label gets its share of what the given one leaves.
+// calibrateScores turns the scores of a filter's scorer into probabilities. The scorer's own P saturates if classes are
+// narrow: a network trained on the labels contracts each class until every image outside the middle of its class has P
+// = 0, whether its label is wrong or it is merely a hard image (κ of 10⁴ and more). Features that were not trained on
+// the labels predict the number of wrong labels better, though not which labels are wrong. So the probability that a
+// label is wrong is an isotonic regression of the values in wrong on the scorer's order, and the order stays unchanged.
+// wrong holds for each entry of o the probability by the noise-rate estimate, NaN if unknown. The suggested label keeps
+// its share of the probability that the given label is wrong.
 func calibrateScores(o judges.Opinion, labels []int, wrong []float64) {
 	type block struct {
 		rows       []int
@@ -31,7 +32,7 @@ func calibrateScores(o judges.Opinion, labels []int, wrong []float64) {
 	}
 	rate := total / float64(max(len(order), 1))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(o.Order[a], o.Order[b]) })
-	var pooled []block // with falling means
+	var pooled []block // means fall from block to block
 	for _, i := range order {
 		b := block{[]int{i}, wrong[i], 1}
 		for n := len(pooled); n > 0; n-- {
@@ -42,9 +43,9 @@ func calibrateScores(o judges.Opinion, labels []int, wrong []float64) {
 		}
 		pooled = append(pooled, b)
 	}
-	expected := func(b block) float64 { return (b.sum + rate) / (b.count + 1) } // few labels prove little
+	expected := func(b block) float64 { return (b.sum + rate) / (b.count + 1) } // shrink small blocks to the rate
 	var falling []block
-	for _, b := range pooled { // small blocks may have lost their order: pool again
+	for _, b := range pooled { // shrinking may have changed the order of small blocks: pool again
 		for n := len(falling); n > 0 && expected(falling[n-1]) <= expected(b); n-- {
 			b, falling = join(falling[n-1], b), falling[:n-1]
 		}
@@ -57,7 +58,7 @@ func calibrateScores(o judges.Opinion, labels []int, wrong []float64) {
 	}
 }
 
-// replaceScore replaces the score of a given label by the probability that it is right.
+// replaceScore replaces the score of a given label by right, the probability that the label is right.
 func replaceScore(o judges.Opinion, i, given int, right float64) {
 	share := o.Score[i]
 	o.Score[i] = right
@@ -69,9 +70,9 @@ func replaceScore(o judges.Opinion, i, given int, right float64) {
 	}
 }
 
-// replaceEstimate replaces an estimate that assumes mistakes go to all classes alike by that of a judge that has learnt
-// which classes are mistaken for which: the mean of its probabilities, in the set and in every class. The intervals
-// contain both estimates. judged are the judged rows.
+// replaceEstimate replaces an estimate that assumes uniform noise (each wrong label is equally often any other class).
+// The new estimate comes from a judge that has learnt which classes are confused: the mean of its probabilities, over
+// the set and over every class. The new intervals contain both estimates. judged holds the rows that have a score.
 func (r *Result) replaceEstimate(e *noiserate.Estimate, o judges.Opinion, labels, judged []int) {
 	total, sums, counts := 0.0, make([]float64, len(e.Classes)), make([]float64, len(e.Classes))
 	for _, row := range judged {
@@ -94,18 +95,18 @@ func (r *Result) replaceEstimate(e *noiserate.Estimate, o judges.Opinion, labels
 }
 
 const (
-	// even is the most that a channel of mistakes by class may add to the likelihood of held-out labels if mistakes go
-	// to all classes alike, in nats a label. Measured: at most 0.004 for random flips, at least 0.023 for people's
-	// mistakes (docs/log, 2026-11).
+	// even is the threshold below which noise counts as uniform: the gain in log likelihood of held-out labels, in nats
+	// a label, from modelling which classes are confused. Measured: at most 0.004 for random flips, at least 0.023 for
+	// human labels (docs/log, 2026-11).
 	even = 0.01
-	// seen is the least share of the doubt that random flips must make up: fewer prove nothing about the others.
+	// seen is the least share of Doubt that random flips must explain. With fewer flips, the test is inconclusive.
 	seen = 0.05
 )
 
-// widenInterval widens the interval of an estimate unless mistakes were tested to go to all classes alike: flips is the
-// rate by the likelihood of random flips, and uneven what a channel of mistakes by class adds to the likelihood of
-// held-out labels, nil if that is unknown. Mistakes that people make alike look like classes that are alike, so the
-// interval ends where all of that likeness would be mistakes. If few labels look flipped, it begins at 0.
+// widenInterval widens the interval of an estimate unless a test has shown that noise is uniform. flips is the noise
+// rate under random flips. uneven is the gain in log likelihood of held-out labels from modelling which classes are
+// confused; nil if unknown. Mistakes that people repeat look like similar classes, so the upper end assumes that all
+// such similarity is due to mistakes. If few labels look flipped, the interval starts at 0.
 func (r *Result) widenInterval(e *noiserate.Estimate, flips float64, uneven *float64) {
 	enough := flips >= seen*e.Doubt
 	if r.Alike = enough && uneven != nil && *uneven < even; r.Alike || r.Blind {

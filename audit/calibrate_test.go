@@ -10,8 +10,8 @@ import (
 	"winnow/features"
 )
 
-// A judge that saturates does not make labels certainly wrong: as many are expected to be wrong as the estimate says,
-// in the judge's order, and none of unknown probability.
+// After calibration of a judge whose scores saturate, the expected number of wrong labels equals the estimate, the
+// judge's order is kept, and unknown probabilities stay unchanged.
 func TestCalibrate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var said judges.Opinion
@@ -49,18 +49,18 @@ func TestCalibrate(t *testing.T) {
 		}
 	}
 	if s := said.Score; s[7] != 1 || s[8] != s[9] {
-		t.Errorf("nothing known: %v; of one order: %v, %v", s[7], s[8], s[9])
+		t.Errorf("unknown probability: %v; equal order: %v, %v", s[7], s[8], s[9])
 	}
 	if math.Abs(expected-truly) > 0.12*truly || math.Abs(raw-truly) < 0.3*truly {
-		t.Errorf("%.0f expected to be wrong, %.0f before, %.0f are", expected, raw, truly)
+		t.Errorf("%.0f labels expected to be wrong, %.0f before calibration, %.0f truly wrong", expected, raw, truly)
 	}
 	first := said.Score[slices.Index(said.Order, slices.Min(said.Order))]
 	if slices.Min(said.Score) < first-1e-12 || first < 0.1 || first > 0.3 {
-		t.Errorf("the most suspect has %v", first)
+		t.Errorf("most suspect label: score %v, expected 0.1 to 0.3", first)
 	}
 }
 
-// A run's filter is calibrated by the features behind the estimate of the noise rate.
+// The scores of a run's filter are calibrated with the noise-rate estimate from the stored features.
 func TestFilterScoresAreCalibrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	const classes, each, dim = 12, 30, 64
@@ -76,7 +76,7 @@ func TestFilterScoresAreCalibrated(t *testing.T) {
 		learned.Labels[i] = stored.Labels[i]
 		for j := range dim {
 			noise := 0.8 * rng.NormFloat64()
-			// the network has drawn the classes together
+			// the network has contracted the classes
 			stored.Row(i)[j], learned.Row(i)[j] = float32(noise), float32(0.1*noise)
 		}
 		stored.Row(i)[k] += 5
@@ -96,13 +96,13 @@ func TestFilterScoresAreCalibrated(t *testing.T) {
 		}
 	}
 	if math.Abs(expected-truly) > 0.15*truly || surely > 3 {
-		t.Errorf("%.1f expected to be wrong, %.0f are; %d right labels are said to be surely wrong", expected, truly,
-			surely)
+		t.Errorf("%.1f labels expected to be wrong, %.0f truly wrong; %d correct labels scored below 0.01", expected,
+			truly, surely)
 	}
 }
 
-// If each class is mistaken for one other, an estimate that spreads mistakes over all classes finds some of them;
-// that of a judge that learns the confusions finds most.
+// If each class is confused with one other class, an estimate that assumes uniform noise is too low, but the estimate
+// of a judge that learns the confusions is close.
 func TestExpectedRateOfConfusions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	const classes, each, dim = 20, 60, 24
@@ -140,15 +140,14 @@ func TestExpectedRateOfConfusions(t *testing.T) {
 			}
 		}
 	}
-	// Drawn by 4, 5, 6 and 7 fitted is off by 0.040, 0.052, 0.050 and 0.028; all classes alike by 0.238 to 0.300.
+	// With seeds 4, 5, 6 and 7, fitted is off by 0.040, 0.052, 0.050 and 0.028, and centres by 0.238 to 0.300.
 	if far["fitted"] > 0.045 || far["fitted"] > far["centres"]*0.7 {
-		t.Errorf("%.3f are wrong: fitted is off by %.3f, all classes alike by %.3f", wrong, far["fitted"],
+		t.Errorf("noise rate %.3f: fitted is off by %.3f, centres by %.3f", wrong, far["fitted"],
 			far["centres"])
 	}
 }
 
-// One label that the estimate is certain of, first or last in the order, counts as one label, and does
-// not outweigh hundreds behind it.
+// One extreme estimate, for the first or the last label in the order, does not outweigh hundreds of labels next to it.
 func TestCalibrateFewBesideMany(t *testing.T) {
 	var said judges.Opinion
 	var labels []int
@@ -165,6 +164,6 @@ func TestCalibrateFewBesideMany(t *testing.T) {
 	estimate[0], estimate[599] = 0.999, 0.0001
 	calibrateScores(said, labels, estimate)
 	if first, last := said.Score[0], said.Score[599]; math.Abs(first-0.02) > 0.005 || math.Abs(last-0.99) > 0.005 {
-		t.Errorf("the first is said to be right with %v, the last with %v; expected .02 and .99", first, last)
+		t.Errorf("first score %v, last score %v; expected .02 and .99", first, last)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"winnow/filters/noiserate"
 )
 
-// Labels are called wrong that are each likely wrong: never one without a better class, unless its image fits none.
+// A label is flagged if it is likely wrong and either a better class exists or the image is an outlier.
 func TestCall(t *testing.T) {
 	list := func() []suspects.Suspect {
 		return []suspects.Suspect{
@@ -28,7 +28,7 @@ func TestCall(t *testing.T) {
 		what, scorer string
 		blind        bool
 		o            job
-		want         string // which are called wrong
+		want         string // x: flagged
 		expected     float64
 	}{
 		{"likely", judges.Fitted, false, job{}, "x.x..", 0.9 + 0.6 + 0.55 + 0.4},
@@ -51,11 +51,11 @@ func TestCall(t *testing.T) {
 	}
 	r := Result{Scorer: "knn", Suspects: list()}
 	if r.callWrong(job{}); r.Rate != 0 || !math.IsNaN(r.Expected) {
-		t.Errorf("of nothing: rate %v, %v expected", r.Rate, r.Expected)
+		t.Errorf("empty list: rate %v, %v expected", r.Rate, r.Expected)
 	}
 }
 
-// The interval assumes random flips only where they were tested; else it ends where all doubt would be mistakes.
+// The interval assumes random flips only if the test found uniform noise. Otherwise its upper end is Doubt.
 func TestDoubt(t *testing.T) {
 	small, large := 0.001, 0.03
 	for _, c := range []struct {
@@ -77,7 +77,7 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// Labels flipped at random pass the test; a habit of taking each class for the next does not.
+// Randomly flipped labels pass the test for uniform noise; labels that confuse each class with the next do not.
 func TestRandomFlipsAreAlike(t *testing.T) {
 	for _, habit := range []bool{false, true} {
 		z, truth := mislabelled(5, 10, 40, 20, 0.25)
@@ -95,7 +95,7 @@ func TestRandomFlipsAreAlike(t *testing.T) {
 	}
 }
 
-// Probabilities without features bound the number of wrong labels, too.
+// Probabilities bound the share of wrong labels even without features.
 func TestGivenDoubt(t *testing.T) {
 	p := blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{.9, .1, .9, .1, .2, .8, .6, .4}}
 	labels := []int{0, 1, 1, 0}

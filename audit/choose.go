@@ -15,22 +15,23 @@ type Cut struct {
 // By is a way to cut a list of suspects.
 type By int
 
-// The ways. Share takes the most suspect share At. Precision takes as many of the most suspect as possible while the
-// expected share of wrong labels among them is at least At: the mean of 1 - score, if scores are probabilities.
+// The ways to cut. Called takes the flagged labels. Share takes the share At of all labels, most suspect first.
+// Precision takes as many suspects as possible while the expected share of wrong labels among them is at least At: the
+// mean of 1 - score, which requires scores that are probabilities.
 const (
 	Called By = iota
 	Share
 	Precision
 )
 
-// Take returns the suspects that a cut takes, most suspect first.
+// Take returns the suspects that a cut selects, most suspect first.
 func (r *Result) Take(cut Cut) ([]suspects.Suspect, error) {
 	switch cut.By {
 	case Share:
 		return r.Suspects[:int(cut.At*float64(len(r.Suspects)))], nil
 	case Precision:
 		if !Named(r.Scorer).Probability {
-			return nil, fmt.Errorf("audit: precision: scores of %s are no probabilities, expected another cut or "+
+			return nil, fmt.Errorf("audit: precision: scores of %s are not probabilities, expected another cut or "+
 				"scorer", r.Scorer)
 		}
 		most, wrong := 0, 0.0

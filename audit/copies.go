@@ -14,19 +14,19 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Pair is two rows of a set that may show the same picture.
+// Pair holds two rows of a set that may show the same image.
 type Pair struct{ A, B int }
 
-// copies are the groups of copies of a set, numbered like its labelled rows.
+// copies holds the groups of duplicates of a set, by the numbers of its labelled rows.
 type copies struct {
-	groups [][]int // rows of each, rising
-	of     []int   // group of each row; -1: none
-	voice  []int   // of each row, as leaveout.NewHeard takes it; nil: copies are not told apart from testimony
+	groups [][]int // rows of each group, ascending
+	of     []int   // group of each row; -1: no duplicate
+	voice  []int   // row that represents each row ([leaveout.NewHeard]); nil: every row represents itself
 }
 
-// findCopies finds the groups of copies in z, whitened: pairs whose pictures are the same ([Auditor.Same]), or, where
-// there are no pictures, whose vectors are nearer to each other than ordinary neighbours are. rows are the positions of
-// the rows of z in the set.
+// findCopies finds the groups of duplicates in z, which is whitened. Two rows are duplicates if their images are the
+// same ([Auditor.Same]) or, without images, if their vectors are nearer to each other than to their ordinary
+// neighbours. rows holds the positions of z's rows in the set.
 func (o *job) findCopies(ctx context.Context, z features.Set, rows []int) (copies, error) {
 	least := findings.LeastCopies(z.Len(), z.Dim())
 	bound := least
@@ -55,7 +55,7 @@ func (o *job) findCopies(ctx context.Context, z features.Set, rows []int) (copie
 	return c, nil
 }
 
-// countHeard counts the images of each class that count.
+// countHeard returns the number of images of each class that represent themselves.
 func (c copies) countHeard(labels []int) map[int]int {
 	having := map[int]int{}
 	for i, y := range labels {
@@ -66,7 +66,7 @@ func (c copies) countHeard(labels []int) map[int]int {
 	return having
 }
 
-// countPairs counts the classes with two images or more. A single one has none to be compared with.
+// countPairs returns the number of classes with two images or more. A single image of a class cannot be compared.
 func (c copies) countPairs(labels []int) (pairs int) {
 	for _, n := range c.countHeard(labels) {
 		if n > 1 {
@@ -76,20 +76,20 @@ func (c copies) countPairs(labels []int) (pairs int) {
 	return pairs
 }
 
-// mostLooked bounds the pairs whose pictures are compared, near ones by vectors and by hashes each, to a share of the
-// rows, but at least fewLooked.
+// The number of pairs whose images are compared is at most the share mostLooked of the number of rows, but at least
+// fewLooked. The bound holds separately for pairs with near vectors and for pairs with near hashes.
 const (
 	mostLooked = 0.2
 	fewLooked  = 2000
 )
 
-// likely is a pair of rows that may be copies, with how alike they are.
+// likely is a pair of rows that may be duplicates, and their similarity.
 type likely struct {
 	a, b int
 	near float32
 }
 
-// pairsOf returns the pairs of a list, each once, the most alike first.
+// pairsOf returns the pairs in a list of neighbours, each once, most similar first.
 func pairsOf(near [][]eval.Neighbour) (all []likely) {
 	for i, list := range near {
 		for _, n := range list {
@@ -102,9 +102,9 @@ func pairsOf(near [][]eval.Neighbour) (all []likely) {
 	return all
 }
 
-// findSamePictures returns the pairs whose pictures are the same, of those that are near by their vectors or their
-// hashes. If too many are near, the nearest are looked at; of the others, those that are taken by their vectors alone
-// remain.
+// findSamePictures returns the pairs with the same image among those with near vectors or near hashes. If there are too
+// many pairs with near vectors, only the nearest images are compared; from the rest, the pairs in taken, which were
+// chosen by vectors only, are kept.
 func (o *job) findSamePictures(
 	ctx context.Context,
 	near, taken [][]eval.Neighbour,
@@ -151,8 +151,9 @@ func (o *job) findSamePictures(
 	return left, nil
 }
 
-// setVoices sets the voices: of copies with one label the first counts, and copies whose labels contradict each other
-// are mute. If fewer than two classes have two images that count, nothing could be judged, and copies are heard.
+// setVoices sets which rows represent others. The first of several duplicates with one label represents them all;
+// duplicates whose labels contradict each other are mute. If fewer than two classes would be left with two images, no
+// label could be scored, so every row represents itself.
 func (c *copies) setVoices(labels []int, classes int) {
 	if len(c.groups) == 0 {
 		return
@@ -179,7 +180,7 @@ func (c *copies) setVoices(labels []int, classes int) {
 	}
 }
 
-// listOtherCopies returns for each row its copies with other labels, nearest first.
+// listOtherCopies returns for each row its duplicates with other labels, nearest first.
 func (c *copies) listOtherCopies(z features.Set) [][]eval.Neighbour {
 	list := make([][]eval.Neighbour, z.Len())
 	for _, group := range c.groups {
@@ -198,18 +199,19 @@ func (c *copies) listOtherCopies(z features.Set) [][]eval.Neighbour {
 	return list
 }
 
-// likelier is the least probability of the likelier label of contradicting copies to be kept, and the others called
-// wrong.
+// likelier is the least probability at which the likeliest label of duplicates is kept and the others are flagged.
 const likelier = 0.9
 
-// settleCopies decides between contradicting labels of copies. Each label was judged by the others alone, with the same
-// expectation that a given label is right; so half the difference of the log odds of two labels a and b is at most
+// settleCopies decides between the contradicting labels of duplicates. Each label was scored using the other images
+// only, with the same prior probability that a given label is right. So half the difference of the log odds of two
+// labels a and b is at most
 //
 //	log P(a|x)/P(b|x)
 //
-// If this shows with a probability of [likelier] that one label is likelier than any other, and it looks right, it is
-// kept, and the others are flagged, with it as the suggestion. Otherwise a person must decide: no label of the group is
-// changed or dropped. Scores that are not probabilities decide only if exactly one of the labels is not flagged.
+// If one label is likelier than any other with a probability of at least [likelier], and it looks right, that label is
+// kept. The other labels are flagged, and the kept label is suggested for them. Otherwise a person must decide, and no
+// label of the group is changed or dropped. Scores that are not probabilities decide only if exactly one of the labels
+// is not flagged.
 func (r *Result) settleCopies(c copies, rows []int) {
 	if len(c.groups) == 0 {
 		return
@@ -242,7 +244,7 @@ func (r *Result) settleCopies(c copies, rows []int) {
 	}
 }
 
-// decideGroup settles one group, whose likeliest label is that of best.
+// decideGroup settles one group of duplicates; best has the likeliest label.
 func (r *Result) decideGroup(list []*suspects.Suspect, best *suspects.Suspect) {
 	probable := Named(r.Scorer).Probability
 	kept, next := !best.Dropped && !best.Unjudged && !r.Blind, math.Inf(-1)
@@ -262,7 +264,7 @@ func (r *Result) decideGroup(list []*suspects.Suspect, best *suspects.Suspect) {
 		if !probable || s.Unjudged || r.Blind {
 			continue
 		}
-		p := 1 - right(s.Order) // of another label than the likeliest
+		p := 1 - right(s.Order) // that this label is right rather than the likeliest one
 		if s.GivenClass == best.GivenClass {
 			p = right(next)
 		}
@@ -298,7 +300,7 @@ func rowsOf(list []*suspects.Suspect) (rows []int) {
 	return rows
 }
 
-// echoOpinions gives copies that another row counts for its opinion.
+// echoOpinions copies the opinion on each representing row to the duplicates that it represents.
 func (c *copies) echoOpinions(o judges.Opinion) {
 	for i, v := range c.voice {
 		if v != i && v != leaveout.Mute {

@@ -12,12 +12,12 @@ import (
 	"winnow/features"
 )
 
-// A copy with a wrong label is called wrong, and the right label of its original is kept, whoever judges; a copy
-// with the same label neither helps nor counts. Labels between which nothing decides are both to be looked at.
+// With every scorer, a duplicate with a wrong label is flagged and the right label of its original is kept. A duplicate
+// with the same label changes no score. If no label is clearly likelier, a person must decide.
 func TestCopiesDoNotTestify(t *testing.T) {
 	z, truth := mislabelled(9, 10, 24, 80, 0)
 	n := z.Len()
-	// originals 0 to 9 have copies with the next label; 10 to 19 copies with their own; of 20 neither label is right
+	// rows 0 to 9 have duplicates with the next label, 10 to 19 with the same label; both labels of 20 are wrong
 	rows := append(features.AllRows(n), features.AllRows(21)...)
 	whole, rng := z.Rows(rows), rand.New(rand.NewPCG(2, 2))
 	for i := range 21 {
@@ -31,7 +31,7 @@ func TestCopiesDoNotTestify(t *testing.T) {
 	whole.Labels[20], whole.Labels[n+20] = (truth[20]+1)%10, (truth[20]+2)%10
 	for _, scorer := range Names() {
 		if scorer == Crossfit {
-			continue // heads as in combined
+			continue // combined covers the heads
 		}
 		r, err := Run(context.Background(), whole, Options{Scorer: scorer, Whiten: true})
 		if err != nil {
@@ -50,32 +50,31 @@ func TestCopiesDoNotTestify(t *testing.T) {
 		for i := range 10 {
 			right, wrong := of[i], of[n+i]
 			if right.Dropped || right.SuggestedClass != truth[i] {
-				t.Errorf("%s: the right label of %d: %+v", scorer, i, right)
+				t.Errorf("%s: row %d, right label: %+v", scorer, i, right)
 			}
 			if wrong.CopyVerdict == suspects.Wrong && wrong.Dropped && wrong.SuggestedClass == truth[i] {
 				settled++
 			} else if wrong.CopyVerdict != suspects.Look || wrong.Dropped {
-				t.Errorf("%s: the wrong label of %d: %+v", scorer, i, wrong)
+				t.Errorf("%s: duplicate of row %d, wrong label: %+v", scorer, i, wrong)
 			}
 		}
 		if Named(scorer).Probability && Named(scorer).Kind == BySet && settled < 9 {
-			t.Errorf("%s: %d of 10 contradictions are settled", scorer, settled)
+			t.Errorf("%s: %d of 10 contradictions settled, expected at least 9", scorer, settled)
 		}
 		for i := 10; i < 20; i++ {
 			if a, b := of[i], of[n+i]; a.Score != b.Score || a.CopyVerdict != "" || a.CopyGroup != b.CopyGroup {
-				t.Errorf("%s: copies of %d: %+v, %+v", scorer, i, a, b)
+				t.Errorf("%s: duplicates %d: %+v, %+v", scorer, i, a, b)
 			}
 		}
 		for _, i := range []int{20, n + 20} {
 			if s := of[i]; s.CopyVerdict != suspects.Look || s.Dropped || s.SuggestedClass != s.GivenClass {
-				t.Errorf("%s: neither label is right, yet %+v", scorer, s)
+				t.Errorf("%s: both labels are wrong, expected no decision: %+v", scorer, s)
 			}
 		}
 	}
 }
 
-// Pictures whose vectors are far from each other are compared if their hashes are alike, and form a group if they are
-// the same.
+// Images with distant vectors but similar hashes are compared, and form a group if they are the same image.
 func TestCopiesByHash(t *testing.T) {
 	z, _ := mislabelled(9, 10, 24, 80, 0)
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -84,9 +83,9 @@ func TestCopiesByHash(t *testing.T) {
 		a, b := rng.Uint64(), rng.Uint64()
 		hashes[i] = [2]findings.Hash{{a, b}, {^a, ^b}}
 	}
-	same := [2]int{3, 200} // of two classes
+	same := [2]int{3, 200} // rows of two classes
 	hashes[200] = [2]findings.Hash{hashes[3][1], hashes[3][0]}
-	hashes[201] = hashes[4] // alike, and another picture
+	hashes[201] = hashes[4] // a similar hash, but another image
 	asked := map[Pair]bool{}
 	a := Auditor{Hashes: hashes, Same: func(_ context.Context, pairs []Pair) ([]bool, error) {
 		said := make([]bool, len(pairs))
@@ -101,6 +100,6 @@ func TestCopiesByHash(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([][]int{same[:]}, r.Groups); diff != "" || !asked[Pair{4, 201}] {
-		t.Errorf("groups, and whether another likely pair was compared: %v\n%s", asked[Pair{4, 201}], diff)
+		t.Errorf("pair 4, 201 compared: %v; groups (-want +got):\n%s", asked[Pair{4, 201}], diff)
 	}
 }

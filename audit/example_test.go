@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 )
 
-// Two groups of vectors in the plane; the label of row 2 is that of the other group.
+// The vectors form two groups in the plane; row 2 has the label of the other group.
 func ExampleRun() {
 	set, err := features.FromRows([][]float32{
 		{1, 0.1}, {1, 0.2}, {1, 0.3}, {1, 0.4}, {1, 0.5}, {0.1, 1}, {0.2, 1}, {0.3, 1}, {0.4, 1}, {0.5, 1},
@@ -24,11 +24,11 @@ func ExampleRun() {
 	worst := found.Suspects[0]
 	fmt.Printf("row %d: label %d looks wrong, %d fits better\n", worst.Row, worst.GivenClass, worst.SuggestedClass)
 	for _, n := range worst.SupportSuggested {
-		fmt.Printf("  row %d says so, %.2f alike\n", n.Row, n.Similarity)
+		fmt.Printf("  row %d supports it, cosine %.2f\n", n.Row, n.Similarity)
 	}
 	// Output:
 	// row 2: label 1 looks wrong, 0 fits better
-	//   row 3 says so, 1.00 alike
-	//   row 1 says so, 1.00 alike
-	//   row 4 says so, 0.99 alike
+	//   row 3 supports it, cosine 1.00
+	//   row 1 supports it, cosine 1.00
+	//   row 4 supports it, cosine 0.99
 }

@@ -2,7 +2,7 @@ package audit
 
 import "winnow/eval"
 
-// Measure compares the result with the truth: wrong says for each row of the set whether its label is wrong.
+// Measure compares the result with the truth. wrong reports for each row of the set whether its label is wrong.
 func (r *Result) Measure(wrong []bool) (eval.Detection, error) {
 	n := len(r.Suspects)
 	orders, bad, kept := make([]float64, n), make([]bool, n), make([]bool, n)

@@ -10,24 +10,25 @@ import (
 	"winnow/audit/judges"
 )
 
-// surest bounds the log odds of an opinion that are averaged with others.
+// surest caps the absolute log odds of an opinion before they are averaged with others.
 const surest = 12
 
-// weighNetworks averages the log odds of an opinion with those of what fine-tuned networks see, the
-// margins x_i1 of the given label by the network that has not learned from the image, and x_i2 while networks learned
-// it, x_i1 if none did:
+// weighNetworks combines the log odds o_i of an opinion with margins by fine-tuned networks. x_i1 is the margin of the
+// given label by the network that did not learn from the image. x_i2 is the margin while networks learned it, or x_i1
+// if no network did:
 //
 //	o_i' = a + b (o_i + Σ_m (a_m + b_m x_im)),   b_m > 0
 //
-// a_m and b_m maximise the likelihood of the opinion's probabilities, without any truth: the more margins contradict
-// them the less they count, and they are left out if b_m ≤ 0. a and b do the same for the mean, so that as many labels
-// are expected to be right as before. weighNetworks returns the reason.
+// a_m and b_m maximise the likelihood of the opinion's probabilities, without the true labels. The more the margins
+// contradict these probabilities, the smaller their weight; margins with b_m ≤ 0 are left out. a and b rescale the
+// combination in the same way, so that the expected number of right labels stays the same. weighNetworks returns the
+// reason for [Result.Why].
 func weighNetworks(v judges.Opinion, labels []int, seen *crossfit.Seen) string {
 	if seen.Folds == 0 {
 		return ""
 	}
 	learned := make([]float64, len(seen.Learned))
-	var rows []int // that networks judged
+	var rows []int // rows that networks have scored
 	order, right := make([]float64, len(v.Order)), make([]float64, len(v.Order))
 	for i, o := range v.Order {
 		order[i] = math.Max(-surest, math.Min(o, surest))
@@ -53,17 +54,17 @@ func weighNetworks(v judges.Opinion, labels []int, seen *crossfit.Seen) string {
 	}
 	why := fmt.Sprintf("fine-tuned networks in %d of %d folds", seen.Taken, seen.Folds)
 	if parts == 0 {
-		return why + ", whose margins contradict the features and do not count"
+		return why + ", not used: their margins contradict the features"
 	}
 	a, b := fitLogOdds(truth, pickRows(order, rows))
 	for _, i := range rows {
 		replaceLogOdds(v, i, labels[i], a+b*order[i], seen)
 	}
-	return fmt.Sprintf("%s; mean log odds of all this and of %d kinds of their margins", why, parts)
+	return fmt.Sprintf("%s; log odds averaged with %d kinds of their margins", why, parts)
 }
 
-// replaceLogOdds replaces the log odds of a label. The suggested class keeps its share of the probability of all other
-// classes; if there was none, it is the networks' rival.
+// replaceLogOdds replaces the log odds of a label. The suggested class keeps its share of the total probability of the
+// other classes. If no class was suggested, the networks' most likely other class is used.
 func replaceLogOdds(v judges.Opinion, i, given int, order float64, seen *crossfit.Seen) {
 	suggested, share := seen.Rival[i], seen.RivalShare[i]
 	if s := v.Suggested[i]; s != given {
@@ -78,15 +79,15 @@ func replaceLogOdds(v judges.Opinion, i, given int, order float64, seen *crossfi
 
 func applyLogistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// fitLogOdds returns the a and b for which the log odds a + b x make the probabilities right likeliest, by Newton's
-// method; b is 0 if x does not vary.
+// fitLogOdds returns the a and b for which the log odds a + b x maximise the likelihood of the probabilities right, by
+// Newton's method; b is 0 if x does not vary.
 func fitLogOdds(right, x []float64) (a, b float64) {
 	mean, spread := stat.PopMeanStdDev(x, nil)
-	if !(spread > 0) { // or there are none
+	if !(spread > 0) { // x is constant or empty
 		return 0, 0
 	}
 	for range 50 {
-		g0, g1, h00, h01, h11 := -1e-3*a, -1e-3*b, 1e-3, 0.0, 1e-3 // a small ridge: all may be certain
+		g0, g1, h00, h01, h11 := -1e-3*a, -1e-3*b, 1e-3, 0.0, 1e-3 // a small ridge keeps the fit finite
 		for i, t := range right {
 			u := (x[i] - mean) / spread
 			p := applyLogistic(a + b*u)

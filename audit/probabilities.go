@@ -6,10 +6,10 @@ import (
 	"winnow/audit/judges"
 )
 
-// ByProbabilities scores labels by class probabilities that a model gave for the images, a row of p for each label
-// ([judges.ByProbabilities]). It calls labels wrong if another class is more probable: then a label has less than 1/2,
-// whatever the calibration. It does not use the vectors of the set, which may have no values: then the audit finds
-// nothing but suspects, and at most [judges.Doubt] are wrong.
+// ByProbabilities scores labels by a model's class probabilities for the images; p has one row for each label
+// ([judges.ByProbabilities]). A label is flagged if another class is more probable; the probability of the label is
+// then below 1/2, whatever the calibration. ByProbabilities does not use the vectors of the set. If the set has no
+// vectors, the audit lists suspects without findings, and [judges.Doubt] bounds the share of wrong labels.
 func ByProbabilities(p blas32.General, labels []int) *Given {
 	g := &Given{Name: Probabilities, Opinion: judges.ByProbabilities(p, labels), Wrong: make([]bool, len(labels)),
 		Doubt: judges.Doubt(p, labels)}

@@ -18,20 +18,20 @@ import (
 // Result is the outcome of an audit.
 type Result struct {
 	Scorer     string
-	Why        string             // what the scorer chose for this set, and why; "": it had no choice
-	Blind      bool               // held-out labels are predicted no better than by chance: none is called wrong
-	Rate       float64            // share of the labels that is called wrong
-	Asked      bool               // Rate was asked for
-	Expected   float64            // number of wrong labels; NaN: unknown
-	Alike      bool               // mistakes were tested to go to all classes alike, which Noise's interval assumes
+	Why        string             // what the scorer chose for this set, and why; "" if it chooses nothing
+	Blind      bool               // held-out labels are predicted no better than by chance, so no label is flagged
+	Rate       float64            // share of the labels that is flagged
+	Asked      bool               // the user set Rate
+	Expected   float64            // expected number of wrong labels; NaN: unknown
+	Alike      bool               // a test found uniform noise, which the interval of Noise assumes
 	Suspects   []suspects.Suspect // all labelled rows, most suspect first; ties by row
-	Unjudged   int                // suspects with nothing to compare with, such as those alone in their class
+	Unjudged   int                // suspects without images to compare with, such as single images of a class
 	Noise      *noiserate.Estimate
-	Classes    []Class // with at least two images, by number
-	Groups     [][]int // rows of each group of copies; images have the group's number, from 1
-	NoFindings error   // why there is neither Noise nor Classes
+	Classes    []Class // classes with at least two images, by number
+	Groups     [][]int // rows of each group of duplicates; CopyGroup numbers groups from 1
+	NoFindings error   // why Noise and Classes are missing; nil if they are not
 
-	labels []int // of all rows
+	labels []int // labels of all rows
 }
 
 // Class holds the findings on one class.
@@ -41,11 +41,11 @@ type Class struct {
 	Low, High float64 // its 95 % interval
 }
 
-// findFindings estimates the noise rate and finds odd classes and copies in z. left are the classes with the
-// weights of the scorer, or nil. It adds its findings to said.
+// findFindings estimates the noise rate and finds odd classes and duplicates in z. left holds the classes weighted by
+// the scorer, or nil. The findings are added to r and said.
 func (r *Result) findFindings(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o job) error {
 	said.copies = o.copies.listOtherCopies(z)
-	judged := left != nil // in these vectors
+	judged := left != nil // the labels were scored in these vectors
 	if !judged {
 		if left, r.NoFindings = leaveout.NewHeard(z, o.Classes, o.copies.voice); r.NoFindings != nil {
 			return nil
@@ -90,17 +90,17 @@ func (r *Result) noteEstimate(e *noiserate.Estimate, classes []findings.Class) {
 	}
 }
 
-// judgement holds the findings on the labelled rows of a set, numbered among themselves. Lists may be nil.
+// judgement holds the scores and findings for the labelled rows of a set, in their order. Lists may be nil.
 type judgement struct {
 	judges.Opinion
-	forGiven, forSuggested [][]eval.Neighbour // nearest images with either label, nearest first
-	copies                 [][]eval.Neighbour // near copies with another label, nearest first
-	fit                    []float64          // NaN: unknown
-	uneven                 *float64           // of [judges.Verdict], in the vectors of the estimate; nil: unknown
-	lone                   bool               // there is but one class with two images or more: no label is judged
+	forGiven, forSuggested [][]eval.Neighbour // images with the given and the suggested label, nearest first
+	copies                 [][]eval.Neighbour // near-duplicates with another label, nearest first
+	fit                    []float64          // fit of each image; NaN: unknown
+	uneven                 *float64           // [judges.Verdict.Uneven], for the vectors of the estimate; nil: unknown
+	lone                   bool               // only one class has two images or more, so no label is scored
 }
 
-// listSuspects lists the suspects and calls labels wrong. rows are the positions of the judged rows in the set.
+// listSuspects lists the suspects and flags labels. rows holds the positions of the scored rows in the set.
 func (r *Result) listSuspects(rows []int, said judgement, o job) {
 	having := o.copies.countHeard(pickRows(r.labels, rows))
 	near := func(lists [][]eval.Neighbour, i int) []suspects.Near {
@@ -154,8 +154,8 @@ func (r *Result) listSuspects(rows []int, said judgement, o job) {
 // roundCosine returns a similarity with the precision of a float32.
 func roundCosine(v float32) float64 { return math.Round(float64(v)*1e6) / 1e6 }
 
-// Name adds paths and labels to the suspects, for files, and returns them. paths are by row of the set, classes by
-// number.
+// Name adds paths and label names to the suspects, for files, and returns the suspects. paths are indexed by row of the
+// set, classes by number.
 func (r *Result) Name(paths, classes []string) []suspects.Suspect {
 	for i := range r.Suspects {
 		s := &r.Suspects[i]
@@ -173,11 +173,11 @@ func (r *Result) Name(paths, classes []string) []suspects.Suspect {
 	return r.Suspects
 }
 
-// callWrong decides which labels are called wrong, and how many are expected to be. The suspects must be sorted.
+// callWrong flags labels and computes how many labels are expected to be wrong. The suspects must be sorted.
 //
-// A label is called wrong if it is likely wrong: its probability of being right is below 1/2, and another class fits
-// better or none fits. If scores are no probabilities, as many such labels are called wrong as the estimate says, most
-// suspect first. If a rate is asked for, the most suspect are called wrong, whatever they look like.
+// A label is flagged if its probability of being right is below 1/2 and either another class fits better or the image
+// is an outlier. If scores are not probabilities, the number of flagged labels is at most the estimate, most suspect
+// first. If the user sets a rate, the most suspect labels are flagged, regardless of their scores.
 func (r *Result) callWrong(o job) {
 	certain, judged := Named(r.Scorer).Probability, float64(len(r.Suspects)-r.Unjudged)
 	called, most := 0, len(r.Suspects)

@@ -22,21 +22,21 @@ import (
 // Names of scorers outside packages judges and filters.
 const (
 	Crossfit      = "crossfit"      // heads that the audit trains
-	Probabilities = "probabilities" // class probabilities of any model
+	Probabilities = "probabilities" // class probabilities from any model
 )
 
-// Kind says what a scorer judges by.
+// Kind distinguishes how scorers work.
 type Kind int
 
-// The kinds. The first two are no filters.
+// The kinds of scorers.
 const (
-	BySet    Kind = iota // a judge of whole sets (audit/judges)
+	BySet    Kind = iota // a judge, which works on the whole set (audit/judges)
 	ByHeads              // heads that the audit trains
 	ByFilter             // a filter's scorer, with the set as its memory bank
 	ByGiven              // scores from elsewhere
 )
 
-// Scorer is a way to judge labels.
+// Scorer describes a way to score labels.
 type Scorer struct {
 	Name, Title string
 	Aliases     []string // former names
@@ -59,8 +59,8 @@ func listScorers() (list []Scorer) {
 	}
 	list = append(list, Scorer{
 		Name: Crossfit, Kind: ByHeads, Trains: true, Probability: true,
-		Help: "heads trained for the audit, each on the labels of the other folds that look right; without a run, " +
-			"minutes",
+		Help: "trains heads, each on the labels of the other folds that look right; takes minutes without a " +
+			"run",
 	})
 	for _, e := range filters.Catalog {
 		s := Scorer{
@@ -76,14 +76,14 @@ func listScorers() (list []Scorer) {
 	return append(list, Scorer{Name: Probabilities, Kind: ByGiven})
 }
 
-// resolveScorer returns the scorer of a name, former names included.
+// resolveScorer returns the scorer with the given name, current or former.
 func resolveScorer(name string) (Scorer, error) {
 	return catalog.Find("audit: scorer", name, Scorers,
 		func(s Scorer) []string { return append([]string{s.Name}, s.Aliases...) })
 }
 
-// Named returns the scorer of a name, [judges.Default] for "". For an unknown name it returns a scorer with only
-// the name.
+// Named returns the scorer with the given name, [judges.Default] for "". For an unknown name it returns a scorer with
+// only its name set.
 func Named(name string) Scorer {
 	s, err := resolveScorer(cmp.Or(name, judges.Default))
 	if err != nil {
@@ -92,7 +92,7 @@ func Named(name string) Scorer {
 	return s
 }
 
-// Names lists the scorers that need nothing but the set, in order.
+// Names lists the names of the scorers that need only the set, in order.
 func Names() (names []string) {
 	for _, s := range Scorers {
 		if s.Kind != ByGiven {
@@ -102,8 +102,8 @@ func Names() (names []string) {
 	return names
 }
 
-// runScorer runs the scorer on z, unit rows, all labelled. stored holds the same rows, not whitened. start, if not nil,
-// whitens them.
+// runScorer runs the scorer on z, whose rows have unit length and are all labelled. stored holds the same rows before
+// whitening. start whitens them; it may be nil.
 func runScorer(
 	ctx context.Context,
 	z, stored features.Set,
@@ -128,14 +128,14 @@ func runScorer(
 		})
 		if err == nil && verdict.Blind {
 			for i, order := range verdict.Order {
-				if !math.IsInf(order, 1) { // judged
+				if !math.IsInf(order, 1) { // it has a score
 					verdict.Score[i], verdict.Suggested[i], verdict.SuggestedScore[i] = 0.5, z.Labels[i], 0.5
 				}
 			}
 		}
 	default:
 		if o.copies.countPairs(z.Labels) == 0 {
-			return verdict, errors.New("audit: 0 classes have two images or more, expected at least two")
+			return verdict, errors.New("audit: no class has two images or more, expected at least two such classes")
 		}
 		var scorer filters.Scorer
 		if scorer, err = filterScorer(z.Dim(), o); err == nil {
@@ -152,10 +152,10 @@ func runScorer(
 	return verdict, err
 }
 
-// filterScorer builds the scorer of a filter.
+// filterScorer returns the scorer of a filter.
 func filterScorer(dim int, o job) (filters.Scorer, error) {
 	if Named(o.Scorer).Kind != ByFilter {
-		return nil, fmt.Errorf("audit: scorer %q cannot judge a set%s, expected one of %v", o.Scorer,
+		return nil, fmt.Errorf("audit: scorer %q cannot score a set%s, expected one of %v", o.Scorer,
 			catalog.Ask(o.Scorer, Names()), Names())
 	}
 	cfg := filters.Default()
@@ -171,8 +171,8 @@ func filterScorer(dim int, o job) (filters.Scorer, error) {
 	return f.Scorer(), nil
 }
 
-// sharedBy returns the classes of z weighted by an opinion: an image counts for the given label and for the
-// suggested one, each by its probability.
+// sharedBy returns the classes of z weighted by an opinion: an image adds to the class of its given label and to the
+// suggested class, each with its probability as the weight.
 func sharedBy(z features.Set, classes int, voice []int, v judges.Opinion) (*leaveout.Set, error) {
 	s, err := leaveout.NewHeard(z, classes, voice)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	supporting   = 3       // images that support a label
-	mostCompared = 1 << 12 // most images of a label that are compared, spread over all of them
-	askedAtOnce  = 1 << 13 // images that they are compared with at a time
+	supporting   = 3       // number of images listed in support of a label
+	mostCompared = 1 << 12 // most images of a label to compare with, evenly spaced among all its images
+	askedAtOnce  = 1 << 13 // rows compared with them at a time
 )
 
-// findSupport finds the nearest images with the given and with the suggested label; the latter are nil if both labels
-// are the same. Copies of an image, which have its group, do not support it; nil: there are none. It compares at most
-// mostCompared images of each label, so that time is O(n·mostCompared·d) at most.
+// findSupport finds the nearest images with the given label and with the suggested label; the latter list is nil if
+// both labels are the same. Duplicates, which share a group number, do not support each other; group is nil if there
+// are none. At most mostCompared images of each label are compared, so that the time is O(n·mostCompared·d).
 func findSupport(ctx context.Context, z features.Set, suggested, group []int,
 	maxMem int64) (forGiven, forSuggested [][]eval.Neighbour, err error) {
 	members, others := make(map[int][]int), make(map[int][]int)
@@ -51,8 +51,8 @@ func findSupport(ctx context.Context, z features.Set, suggested, group []int,
 	return forGiven, forSuggested, nil
 }
 
-// nearestOf returns the k rows most similar by s, which has an entry for each row, without own and its
-// group.
+// nearestOf returns the k rows with the largest similarity s, without own and its duplicates. s has an entry for each
+// row.
 func nearestOf(s []float32, rows []int, own int, group []int, k int) []eval.Neighbour {
 	best := make([]eval.Neighbour, 0, k)
 	for at, j := range rows {

@@ -7,9 +7,8 @@ import (
 	"winnow/head"
 )
 
-// judgedVectors returns the labelled rows of set on the unit sphere. With whiten it whitens them by all
-// rows, and returns the head that does so; known is it if it is known. The vectors are valid until free, which is
-// never nil, is called.
+// judgedVectors returns the labelled rows of set with unit length. With whiten, the rows are whitened, and by is the
+// head that does so: known, or computed from all rows if known is nil. free, which is never nil, releases the vectors.
 func judgedVectors(ctx context.Context, set features.Source, whiten bool,
 	known *head.Head) (z features.Set, by *head.Head, free func() error, err error) {
 	free = func() error { return nil }
@@ -30,20 +29,20 @@ func judgedVectors(ctx context.Context, set features.Source, whiten bool,
 	return z, by, let, err
 }
 
-// relabelled is a source with other labels.
+// relabelled is a source with replaced labels.
 type relabelled struct {
 	features.Source
 	labels []int
 }
 
-// Bare returns labels and ids without vectors.
+// Bare returns the labels and ids without the vectors.
 func (r relabelled) Bare() features.Set {
 	set := r.Source.Bare()
 	set.Labels = r.labels
 	return set
 }
 
-// onSphere returns the vectors scaled to unit length, in a copy unless they are.
+// onSphere returns the vectors scaled to unit length, in a copy unless they already are.
 func onSphere(z features.Set) (features.Set, error) {
 	if z.X.Stride == z.X.Cols && features.UnitRows(z.X) {
 		return z, nil

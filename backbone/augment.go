@@ -2,48 +2,48 @@ package backbone
 
 import "fmt"
 
-// Augmentation describes how a training view of a picture differs from the evaluation view, the one that
-// [Preprocessor.Into] makes. The zero value is the evaluation view.
+// Augmentation describes how a training view of an image differs from the evaluation view, which [Preprocessor.Into]
+// makes. The zero value is the evaluation view.
 //
 // A view is made in this order: crop and resize (one resampling with PIL's filters and rounding), rotation,
 // zoom and shift (one bilinear warp), flip, colour, grey. torchvision applies some of them in another order;
 // the distribution of views is the same, because flips commute with colour and the warps are symmetric.
 type Augmentation struct {
-	// Crop is where the view is cut. "": the centre, as in evaluation. "random": resize to Resize, then cut a
-	// square of the network's size at a random place. "resized": cut a rectangle of random area and aspect,
-	// then resize it to the network's size (torchvision's RandomResizedCrop).
+	// Crop selects the part of the image. "" takes the centre, as in evaluation. "random" resizes to Resize, then cuts
+	// out a rectangle of the network's input size at a random place. "resized" cuts out a rectangle of random area and
+	// aspect ratio, then resizes it to the input size (torchvision's RandomResizedCrop).
 	Crop string `json:"crop"   yaml:"crop"`
-	// Resize is the target of the resize before a random crop, in pixels. 0: 256/224 of the network's size,
-	// rounded; with Pad, the resize of the evaluation view.
+	// Resize is the size in pixels to resize to before a random crop. 0 means 256/224 of the input size, rounded; if
+	// Pad is set, 0 means the resize of the evaluation view.
 	Resize int `json:"resize" yaml:"resize"`
-	// Exact resizes to a square and ignores the aspect. The evaluation view has this setting too.
+	// Exact resizes to a square regardless of the aspect ratio. The evaluation view is then resized in the same way.
 	Exact bool `json:"exact"  yaml:"exact"`
-	Pad   int  `json:"pad"    yaml:"pad"` // black border around the picture before a random crop, pixels
+	Pad   int  `json:"pad"    yaml:"pad"` // black border around the image before a random crop, pixels
 
-	Scale [2]float64 `json:"scale" yaml:"scale"` // share of the area that a "resized" crop takes; zero: 0.08 to 1
-	Ratio [2]float64 `json:"ratio" yaml:"ratio"` // its width/height, uniform in the logarithm; zero: 3/4 to 4/3
+	Scale [2]float64 `json:"scale" yaml:"scale"` // share of the image's area in a "resized" crop; zero: 0.08 to 1
+	Ratio [2]float64 `json:"ratio" yaml:"ratio"` // width/height of that crop, log-uniform; zero: 3/4 to 4/3
 
 	Flip   float64 `json:"flip"   yaml:"flip"`   // probability of a mirrored view
 	Rotate float64 `json:"rotate" yaml:"rotate"` // degrees, uniform within ±Rotate
 	Shift  float64 `json:"shift"  yaml:"shift"`  // share of the view's side, uniform within ±Shift, on each axis
 	Zoom   float64 `json:"zoom"   yaml:"zoom"`   // scale factor, uniform in 1-Zoom to 1+Zoom
 
-	// Jitter bounds the changes of brightness, contrast and saturation (factors 1-j to 1+j, at least 0) and of
-	// hue (±j turns of the colour circle, at most 1/2). JitterP is the probability of any change; all four are
-	// then applied in random order.
+	// Jitter limits the changes of brightness, contrast and saturation (factors 1-j to 1+j, at least 0) and of hue (±j
+	// turns of the colour circle, at most 1/2). JitterP is the probability that the colours change; if they do, all
+	// four changes are applied in random order.
 	Jitter  [4]float64 `json:"jitter"   yaml:"jitter"`
 	JitterP float64    `json:"jitter_p" yaml:"jitter_p"`
 	Grey    float64    `json:"grey"     yaml:"grey"` // probability that the view is made grey
 }
 
-// The crops of an Augmentation.
+// The values of Augmentation.Crop.
 const (
 	cropCentre  = ""
 	cropRandom  = "random"
 	cropResized = "resized"
 )
 
-// checkAugmentation returns an error that names what is wrong with a.
+// checkAugmentation returns an error that names the first invalid field of a.
 func (a Augmentation) checkAugmentation() error {
 	if err := a.validateCrop(); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (a Augmentation) checkAugmentation() error {
 	}
 	if a.Jitter != [4]float64{} && a.JitterP == 0 {
 		return fmt.Errorf("backbone: augmentation: jitter is %v and jitter_p is 0, "+
-			"expected the probability of the jitter", a.Jitter)
+			"expected a jitter_p above 0", a.Jitter)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (a Augmentation) validateCrop() error {
 	return nil
 }
 
-// cropBounds returns Scale and Ratio, or torchvision's defaults for those that are zero.
+// cropBounds returns Scale and Ratio; a zero field is replaced by torchvision's default.
 func (a Augmentation) cropBounds() (scale, ratio [2]float64) {
 	scale, ratio = a.Scale, a.Ratio
 	if scale == [2]float64{} {
@@ -110,9 +110,8 @@ func (a Augmentation) cropBounds() (scale, ratio [2]float64) {
 	return scale, ratio
 }
 
-// Evaluation returns p, or, if views are cut from squashed pictures, p with pictures squashed to the network's
-// size. Evaluation must show pictures in the shape that the views have: otherwise the network learns a shape
-// that it never meets.
+// Evaluation returns p. If a cuts its views from squashed images, the returned p squashes images to the network's
+// input size. Otherwise the network would be evaluated on proportions that it never meets in training.
 func (a Augmentation) Evaluation(p Preprocessing) Preprocessing {
 	if a.Exact && p.Resize > 0 && !p.Exact {
 		p = p.Fitted("squash")
@@ -120,8 +119,8 @@ func (a Augmentation) Evaluation(p Preprocessing) Preprocessing {
 	return p
 }
 
-// Fitting returns a without the squash unless p squashes too. Use it where p is fixed, for example because the
-// features that it made are stored: squashed views would then differ in shape from the evaluated pictures.
+// Fitting returns a, without the squash if p does not squash. Use it where p cannot change, for example because
+// features made with p are stored. Squashed views would have other proportions than the evaluated images.
 func (a Augmentation) Fitting(p Preprocessing) Augmentation {
 	if a.Evaluation(p) != p {
 		a.Exact = false
@@ -129,7 +128,7 @@ func (a Augmentation) Fitting(p Preprocessing) Augmentation {
 	return a
 }
 
-// resizeForCrops returns p with the resize that random crops are cut from.
+// resizeForCrops returns p with the resize that is applied before a random crop.
 func (a Augmentation) resizeForCrops(p Preprocessing) Preprocessing {
 	switch {
 	case a.Crop != cropRandom:
@@ -137,7 +136,7 @@ func (a Augmentation) resizeForCrops(p Preprocessing) Preprocessing {
 	case a.Resize > 0:
 		p.Resize = a.Resize
 	case a.Pad == 0:
-		p.Resize = (p.Crop*256 + 112) / 224 // the box is in proportion
+		p.Resize = (p.Crop*256 + 112) / 224 // the height of the box follows from its width
 	}
 	p.Exact = p.Resize > 0 && (p.Exact || a.Exact)
 	p.Long = p.Long && p.Resize > 0 && !p.Exact

@@ -1,21 +1,21 @@
 package backbone
 
-// colourChange is how the colours of a view change: brightness, contrast, saturation and hue in some order,
-// then perhaps grey. Formulas and rounding are PIL's (ImageEnhance and HSV), as torchvision calls them; values
-// are bytes between steps:
+// colourChange describes how the colours of a view change: brightness, contrast, saturation and hue in some order,
+// then perhaps a conversion to grey. Formulas and rounding are PIL's (ImageEnhance and HSV), as torchvision calls
+// them. Values are rounded to bytes after each step:
 //
 //	brightness b   v → b·v
 //	contrast c     v → m + c·(v - m),  m the mean luma of the view, rounded
 //	saturation s   v → l + s·(v - l),  l the luma of the pixel
 //	hue h          the hue, 1/255 turns, grows by h·255
 //
-// For a factor in [0, 1] the result is truncated to an integer; for a larger one it is also clipped to 0 … 255.
-// On one grey channel saturation, hue and grey do nothing. Source: Pillow, Blend.c and ConvertColor;
+// For a factor in [0, 1] the result is truncated to an integer; for a larger factor it is also clipped to 0 … 255. On
+// a view of one channel, saturation, hue and grey have no effect. Source: Pillow, Blend.c and ConvertColor;
 // torchvision ColorJitter.
 type colourChange struct {
 	factor [4]float64 // brightness, contrast, saturation; hue in turns
-	order  [4]uint8   // in which order they are applied
-	steps  int        // how many of order are used
+	order  [4]uint8   // the order of application: indices of factor
+	steps  int        // the number of valid entries of order
 	grey   bool
 }
 
@@ -44,7 +44,7 @@ func (a Augmentation) planColour(d *draws) colourChange {
 	return c
 }
 
-// pickOrder returns one of the 24 orders of 0 … 3.
+// pickOrder returns permutation n, 0 to 23, of the numbers 0 to 3.
 func pickOrder(n int) [4]uint8 {
 	p := [4]uint8{0, 1, 2, 3}
 	for i := 3; i > 0; i-- {
@@ -57,7 +57,7 @@ func pickOrder(n int) [4]uint8 {
 
 func (c colourChange) changesColour() bool { return c.steps > 0 || c.grey }
 
-// applyColour changes a view of bytes, stored plane by plane.
+// applyColour changes the colours of a view in place; pix holds one plane after another.
 func (c colourChange) applyColour(pix []byte, planes int) {
 	n := len(pix) / planes
 	for _, k := range c.order[:c.steps] {

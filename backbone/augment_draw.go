@@ -5,19 +5,19 @@ import (
 	"math/rand/v2"
 )
 
-// tries is how many times a "resized" crop is drawn before the centre is taken, as in torchvision.
+// tries is how many times a "resized" crop is drawn at random before the centre crop is used, as in torchvision.
 const tries = 10
 
-// draws are the random numbers of one view, each uniform in [0, 1). All of them are always drawn, in the order
-// of the fields, even those that the augmentation does not use. So a view is a function of the generator's
-// state, every view takes equally many numbers, and switching one setting on leaves the others as they were.
+// draws holds the random numbers of one view, each uniform in [0, 1). All are always drawn, in the order of the
+// fields, even if the augmentation does not use them. A view therefore depends only on the generator's state, every
+// view takes equally many numbers, and changing one setting leaves the other random numbers unchanged.
 type draws struct {
 	x, y                                  float64 // place of the crop
 	flip                                  float64
 	angle, right, down, zoom              float64
 	jitter                                float64
 	brightness, contrast, saturation, hue float64
-	order                                 float64 // of those four
+	order                                 float64 // the order of the four colour changes
 	grey                                  float64
 	parts                                 [tries]struct{ area, ratio float64 }
 }
@@ -37,12 +37,12 @@ func drawFrom(rng *rand.Rand) *draws {
 // mapBetween maps u from [0, 1) to [lo, hi).
 func mapBetween(u, lo, hi float64) float64 { return lo + u*(hi-lo) }
 
-// strip describes how one axis of a picture becomes one axis of a view. The samples from … from+n-1 are resized
-// to out samples, which start at before in a row of total samples, the rest black. The crop takes the view's
-// side from that row, beginning at start.
+// strip describes how one axis of an image becomes one axis of a view. The n samples from index from on are resized to
+// out samples. These are placed at index before in a row of total samples; the remaining samples are black. The view's
+// axis is cut out of that row at index start.
 type strip struct{ from, n, out, before, total, start int }
 
-// view holds all that was decided about one view.
+// view holds all decisions about one view.
 type view struct {
 	across, down strip
 	flip         bool
@@ -50,7 +50,7 @@ type view struct {
 	colour       colourChange
 }
 
-// planView decides a view of a picture of w×h pixels.
+// planView makes all decisions about a view of an image of w×h pixels.
 func (a Augmentation) planView(p Preprocessing, w, h int, d *draws) view {
 	var v view
 	switch a.Crop {
@@ -74,8 +74,8 @@ func (a Augmentation) planView(p Preprocessing, w, h int, d *draws) view {
 	return v
 }
 
-// padAxis returns an axis of n samples resized to out, with pad black samples on each side. If the crop is longer
-// than that, more black samples fill it up on both sides; an odd one goes to the end.
+// padAxis describes an axis of n samples that is resized to out samples, with pad black samples on each side. If the
+// crop is longer, black samples are added on both sides; if their number is odd, the end gets one more.
 func padAxis(n, out, crop, pad int) strip {
 	total := max(out+2*pad, crop)
 	return strip{n: n, out: out, before: pad + (total-out-2*pad)/2, total: total}
@@ -84,10 +84,10 @@ func padAxis(n, out, crop, pad int) strip {
 // drawIndex maps u from [0, 1) to 0 … last, uniformly.
 func drawIndex(u float64, last int) int { return min(int(u*float64(last+1)), last) }
 
-// drawRectangle returns the rectangle of a "resized" crop. Its area is a uniform share of the picture's, its aspect
-// uniform in the logarithm; both are drawn until the rectangle fits. After ten tries it is the centre, as large
-// as the aspects allow. Aspects are multiples of the network's own, 1 for a square. Sizes are rounded half to even.
-// Source: torchvision, RandomResizedCrop.get_params.
+// drawRectangle returns the rectangle of a "resized" crop. Its area is a uniform share of the image's area, and its
+// aspect ratio is log-uniform. Both are redrawn until the rectangle fits into the image; after ten tries the rectangle
+// is the largest centre crop that the aspect ratios allow. Aspect ratios are multiples of own, the input's ratio.
+// Sizes are rounded half to even. Source: torchvision, RandomResizedCrop.get_params.
 func (a Augmentation) drawRectangle(w, h int, own float64, d *draws) (x, y, bw, bh int) {
 	scale, ratio := a.cropBounds()
 	ratio[0], ratio[1] = ratio[0]*own, ratio[1]*own

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// plans are n views of a picture of w×h pixels.
+// plans returns the plans of n views of an image of w×h pixels.
 func plans(a Augmentation, p Preprocessing, w, h, n int) []view {
 	rng := rand.New(rand.NewPCG(11, 12))
 	out := make([]view, n)
@@ -18,7 +18,7 @@ func plans(a Augmentation, p Preprocessing, w, h, n int) []view {
 	return out
 }
 
-// uniform reports how far the counts are from equal: χ² over its expectation, about 1 ± √(2/cells).
+// uniform measures how unequal the counts are: χ² divided by its expectation, about 1 ± √(2/cells) if uniform.
 func uniform(counts []int) float64 {
 	total := 0
 	for _, c := range counts {
@@ -32,16 +32,16 @@ func uniform(counts []int) float64 {
 	return chi / float64(len(counts)-1)
 }
 
-// checkUniform fails beyond six standard deviations of χ².
+// checkUniform fails if χ² is more than six standard deviations above its expectation.
 func checkUniform(t *testing.T, what string, counts []int) {
 	t.Helper()
 	if u := uniform(counts); u > 1+6*math.Sqrt(2/float64(len(counts)-1)) {
-		t.Errorf("%s is not uniform: χ² is %.2f times what it should be, counts %v", what, u, counts)
+		t.Errorf("%s is not uniform: χ² is %.2f times its expectation, counts %v", what, u, counts)
 	}
 }
 
-// TestRandomCropsUniform: every corner is equally likely, including the first and the last; a square of 40 in
-// 48.
+// TestRandomCropsUniform checks that all places of a square of 40 within 48 pixels are equally likely, including the
+// first and the last.
 func TestRandomCropsUniform(t *testing.T) {
 	p := unchanged(0, 40, "bilinear")
 	for _, a := range []Augmentation{{Crop: cropRandom, Resize: 48, Exact: true}, {Crop: cropRandom, Pad: 4}} {
@@ -57,15 +57,15 @@ func TestRandomCropsUniform(t *testing.T) {
 	}
 	spoiled := make([]int, 9)
 	for _, v := range plans(Augmentation{Crop: cropRandom, Pad: 4}, p, 40, 40, 8100) {
-		spoiled[min(v.across.start, 7)]++ // the last corner never appears
+		spoiled[min(v.across.start, 7)]++ // the last place never occurs
 	}
 	if u := uniform(spoiled); u < 1+6*math.Sqrt(2./8) {
-		t.Errorf("a missing corner gives χ² of %.2f: the check sees too little", u)
+		t.Errorf("a missing place gives χ² of %.2f: the check is too weak", u)
 	}
 }
 
-// TestResizedCropsInBounds: areas and aspects are within their bounds up to rounding to whole pixels and fill
-// them evenly; the rectangle is in the picture, anywhere in the free space.
+// TestResizedCropsInBounds checks that areas and aspect ratios are uniform within their bounds, up to rounding to
+// whole pixels, and that the rectangle is anywhere within the image.
 func TestResizedCropsInBounds(t *testing.T) {
 	const w, h, n = 400, 300, 20000
 	a := Augmentation{Crop: cropResized, Scale: [2]float64{0.2, 0.6}, Ratio: [2]float64{0.5, 2}}
@@ -73,14 +73,14 @@ func TestResizedCropsInBounds(t *testing.T) {
 	for _, v := range plans(a, unchanged(0, 64, "bilinear"), w, h, n) {
 		x, y, bw, bh := v.across.from, v.down.from, v.across.n, v.down.n
 		if x < 0 || y < 0 || bw < 1 || bh < 1 || x+bw > w || y+bh > h {
-			t.Fatalf("%d×%d at %d, %d leaves the picture", bw, bh, x, y)
+			t.Fatalf("a crop of %d×%d at %d, %d exceeds the image", bw, bh, x, y)
 		}
 		area, aspect := float64(bw)*float64(bh)/(w*h), float64(bw)/float64(bh)
 		slack := 1 / float64(min(bw, bh))
 		if area < 0.2*(1-slack) || area > 0.6*(1+slack) || aspect < 0.5*(1-slack) || aspect > 2*(1+slack) {
 			t.Fatalf("%d×%d: area %.3f, aspect %.3f", bw, bh, area, aspect)
 		}
-		if area < 0.4 { // larger ones are rejected more often: here all aspects fit, or nearly all
+		if area < 0.4 { // larger areas are rejected more often; here nearly all aspect ratios fit
 			areas[min(max(int((area-0.2)/0.2*10), 0), 9)]++
 		}
 		if area < 0.33 {
@@ -108,7 +108,7 @@ func sum(counts []int) int {
 	return s
 }
 
-// TestResizedCropOfExtremeAspect: if no try fits, the crop is the centre as in torchvision. The numbers are
+// TestResizedCropOfExtremeAspect checks that the centre is used, as in torchvision, if no try fits. The numbers are
 // those of RandomResizedCrop.get_params in torchvision 0.14.1 with scale (1, 1).
 func TestResizedCropOfExtremeAspect(t *testing.T) {
 	a := Augmentation{Crop: cropResized, Scale: [2]float64{1, 1}}
@@ -124,8 +124,8 @@ func TestResizedCropOfExtremeAspect(t *testing.T) {
 	}
 }
 
-// TestFrequencies: flips, jitter and grey are as frequent as they should be, factors fill their ranges, and the
-// four changes appear in every order.
+// TestFrequencies checks that flips, jitter and grey occur with their probabilities, that factors fill their ranges,
+// and that the four colour changes occur in every order.
 func TestFrequencies(t *testing.T) {
 	const n = 24000
 	a := Augmentation{Flip: 0.3, Jitter: [4]float64{0.4, 2, 0.1, 0.2}, JitterP: 0.8, Grey: 0.1, Rotate: 15,
@@ -175,8 +175,8 @@ func TestFrequencies(t *testing.T) {
 	}
 }
 
-// TestDrawsAreFixed: the same generator gives the same view from a new and a used viewer, every view takes the
-// same number of draws with any augmentation, and switching colours on does not move the crop.
+// TestDrawsAreFixed checks that a generator gives the same view from a new and a used viewer, that every view takes
+// equally many random numbers with any augmentation, and that enabling colour changes does not move the crop.
 func TestDrawsAreFixed(t *testing.T) {
 	img := resizePicture(t)
 	p := unchanged(36, 28, "bilinear")
@@ -194,7 +194,7 @@ func TestDrawsAreFixed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(dst, viewAt(t, p, r.Augmentation, img, seed)) {
-				t.Errorf("%s: seed %d gives another view from a used viewer", r.Name, seed)
+				t.Errorf("%s: seed %d gives a different view from a used viewer", r.Name, seed)
 			}
 			seen[fmt.Sprint(dst)] = true
 			if seed == 0 {
@@ -210,7 +210,7 @@ func TestDrawsAreFixed(t *testing.T) {
 		rng.Float64()
 	}
 	if len(after) != 1 || !after[rng.Uint64()] {
-		t.Errorf("recipes leave the generator at %d places, expected all behind 34 numbers", len(after))
+		t.Errorf("recipes leave the generator in %d states, expected one, after 34 numbers", len(after))
 	}
 	supcon, err := ParseAugmentation("supcon")
 	if err != nil {
@@ -220,7 +220,7 @@ func TestDrawsAreFixed(t *testing.T) {
 	pale.Jitter, pale.JitterP, pale.Grey = [4]float64{}, 0, 0
 	for i, v := range plans(supcon, p, 61, 47, 50) {
 		if w := plans(pale, p, 61, 47, 50)[i]; v.across != w.across || v.down != w.down || v.flip != w.flip {
-			t.Fatalf("view %d: colour moves the crop", i)
+			t.Fatalf("view %d: colour changes move the crop", i)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package backbone
 
-// turnHue adds shift to the hue of every pixel, through PIL's HSV of three bytes, which also rounds the
-// saturation.
+// turnHue adds shift to the hue of every pixel. Like PIL it converts to HSV with one byte per channel, so that
+// saturation is rounded as well.
 func turnHue(r, g, b []byte, shift uint8) {
 	g, b = g[:len(r)], b[:len(r)]
 	for i := range r {
@@ -10,8 +10,8 @@ func turnHue(r, g, b []byte, shift uint8) {
 	}
 }
 
-// toHSV converts as PIL does: hue and saturation are truncated to 255ths, with PIL's mix of single and double
-// precision.
+// toHSV converts RGB to HSV as PIL does: hue and saturation are truncated to 255ths, and single and double precision
+// are mixed in PIL's way.
 func toHSV(r, g, b byte) (h, s, v byte) {
 	v = max(r, g, b)
 	least := min(r, g, b)
@@ -19,7 +19,7 @@ func toHSV(r, g, b byte) (h, s, v byte) {
 		return 0, 0, v
 	}
 	span := float32(v - least)
-	var at float32 // sixths of the circle
+	var at float32 // position on the colour circle, in sixths
 	switch v {
 	case r:
 		at = float32(v-b)/span - float32(v-g)/span
@@ -35,8 +35,8 @@ func toHSV(r, g, b byte) (h, s, v byte) {
 	return uint8(float64(float32(turn)) * 255), uint8(float64(span/float32(v)) * 255), v
 }
 
-// hues holds, for each byte, what fromHSV needs: which sixth of the circle a hue is in and how far along it,
-// and a saturation as a share.
+// hues holds lookup tables for fromHSV, indexed by a byte: for a hue, the sixth of the circle and the position within
+// the sixth; for a saturation, its share of 255.
 type hues struct {
 	sixth [256]uint8
 	along [256]float64
@@ -56,7 +56,7 @@ func newHues() *hues {
 	return t
 }
 
-// fromHSV converts as PIL does.
+// fromHSV converts HSV to RGB with PIL's rounding.
 func fromHSV(h, s, v byte) (r, g, b byte) {
 	if s == 0 {
 		return v, v, v

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// viewCase is a view made by torchvision and PIL (testdata/augment/make.py).
+// viewCase describes a view made by torchvision and PIL (testdata/augment/make.py).
 type viewCase struct {
 	Kind   string
 	Grey   bool
@@ -26,7 +26,7 @@ type viewCase struct {
 	Down   float64
 }
 
-// casesOfPIL are the cases and the bytes of each, RGB.
+// casesOfPIL returns the cases and the RGB bytes of each.
 func casesOfPIL(t testing.TB) (cases []viewCase, every [][3]any, want [][]byte) {
 	t.Helper()
 	var file struct {
@@ -44,7 +44,7 @@ func casesOfPIL(t testing.TB) (cases []viewCase, every [][3]any, want [][]byte) 
 	return file.Cases, file.Every, slices.Collect(slices.Chunk(pix, 3*side*side))
 }
 
-// viewOf is the plan of a case, and the preprocessing it stands on.
+// viewOf returns the plan of a case and its preprocessing.
 func viewOf(t testing.TB, c viewCase) (Preprocessing, view) {
 	t.Helper()
 	const side, w, h = 32, 61, 47
@@ -82,7 +82,7 @@ func viewOf(t testing.TB, c viewCase) (Preprocessing, view) {
 	return p, v
 }
 
-// againstPIL renders a case and compares.
+// againstPIL renders a case and compares the result with PIL's.
 func againstPIL(t testing.TB, c viewCase, want []byte, spoil func(*view)) (mean float64, most int) {
 	t.Helper()
 	p, w := viewOf(t, c)
@@ -103,8 +103,8 @@ func againstPIL(t testing.TB, c viewCase, want []byte, spoil func(*view)) (mean 
 	return difference(pixelsOf(dst, 32, 1), grey)
 }
 
-// TestViewsAsPIL: crops, flips, colour changes and grey equal PIL's to the byte. PIL's affine transform
-// truncates bilinear values to integers, we round: half a unit darker on average, one at most.
+// TestViewsAsPIL checks that crops, flips, colour changes and grey equal PIL's to the byte. PIL's affine transform
+// truncates bilinear values to integers, winnow rounds: winnow is half a level brighter on average, at most one.
 func TestViewsAsPIL(t *testing.T) {
 	cases, _, want := casesOfPIL(t)
 	var warped float64
@@ -124,7 +124,7 @@ func TestViewsAsPIL(t *testing.T) {
 	t.Logf("%d warps: mean difference %.3f", warps, warped/float64(warps))
 }
 
-// TestEveryColourAsPIL: a change of all 16,777,216 colours has PIL's checksum.
+// TestEveryColourAsPIL checks that a change of all 16,777,216 colours has PIL's checksum.
 func TestEveryColourAsPIL(t *testing.T) {
 	const n = 1 << 24
 	_, every, _ := casesOfPIL(t)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRecipes: the names are found, sizes follow the network's, and the error for an unknown name lists the
-// known ones.
+// TestRecipes checks that the names are found, that sizes scale with the network's input, and that the error for an
+// unknown name lists the known names.
 func TestRecipes(t *testing.T) {
 	for _, r := range Recipes() {
 		a, err := ParseAugmentation(r.Name)

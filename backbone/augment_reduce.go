@@ -2,16 +2,16 @@ package backbone
 
 import "image"
 
-// form is how a picture was resized. The zero value is a picture as decoded.
+// form describes how an image was resized. The zero value means that the image was not resized after decoding.
 type form struct {
-	resize, high  int // of the box
+	resize, high  int // size of the box in pixels
 	exact, long   bool
 	grey          bool
 	interpolation string
 }
 
-// sharedForm returns the resize that all views of v begin with. It is the zero form if each view resizes another
-// part.
+// sharedForm returns the resize that is the first step of all views of v, or the zero form if each view resizes a
+// different part of the image.
 func (v *Viewer) sharedForm() form {
 	r := v.a.resizeForCrops(v.q.p)
 	if v.a.Crop == cropResized || r.Resize == 0 {
@@ -20,7 +20,7 @@ func (v *Viewer) sharedForm() form {
 	return form{r.Resize, r.boxHeight(), r.Exact, r.Long, r.Channels == "L", r.Interpolation}
 }
 
-// reducedBytes returns how many bytes reduced(img) takes.
+// reducedBytes returns how many bytes reducePicture(img) takes.
 func (v *Viewer) reducedBytes(img image.Image) int64 {
 	b := img.Bounds()
 	f := v.sharedForm()
@@ -38,9 +38,9 @@ func (v *Viewer) reducedBytes(img image.Image) int64 {
 	return min(n+imageHeader, bytesOf(img))
 }
 
-// reducePicture returns a picture that gives v the same views as img, bit for bit, in less memory and time: img
-// resized to the size that views are cut from. It returns img itself if that would be no smaller, or if a view
-// may show img at any scale. The result is wrong for other viewers and for an evaluation view of another size.
+// reducePicture returns img resized to the size that the views of v are cut from. The result gives v the same views as
+// img, bit for bit, in less memory and time. reducePicture returns img itself if resizing saves no memory, or if the
+// views of v resize different parts. Other viewers and evaluation views of another size must not use the result.
 func (v *Viewer) reducePicture(img image.Image) image.Image {
 	if v.reducedBytes(img) == bytesOf(img) {
 		return img

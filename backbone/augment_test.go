@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// testPictures are the pictures that the decoders are tested with, of all kinds and sizes.
+// testPictures returns the images of the decoders' tests, of all kinds and sizes.
 func testPictures(t testing.TB) map[string]image.Image {
 	t.Helper()
 	pictures := map[string]image.Image{}
@@ -26,13 +26,13 @@ func testPictures(t testing.TB) map[string]image.Image {
 		}
 	}
 	if len(pictures) < 25 {
-		t.Fatalf("found %d test pictures", len(pictures))
+		t.Fatalf("found %d test images", len(pictures))
 	}
 	return pictures
 }
 
-// evaluationOf renders the evaluation view through plan with nothing drawn, as other views are made, and not
-// through the short cut of the zero Augmentation. spoil may change the plan.
+// evaluationOf renders the evaluation view through a plan without random changes, not through the shortcut for the
+// zero Augmentation. spoil may change the plan.
 func evaluationOf(t testing.TB, img image.Image, p Preprocessing, spoil func(*view)) []float32 {
 	t.Helper()
 	v, err := NewViewer(p, Augmentation{})
@@ -46,9 +46,9 @@ func evaluationOf(t testing.TB, img image.Image, p Preprocessing, spoil func(*vi
 	return dst
 }
 
-// TestNoAugmentationAsEvaluation: for all test pictures the zero value gives the evaluation view, bit for bit,
-// in each of the ways: the short cut, direct, through bytes, and through a warp that moves nothing. A plan that
-// is off by one sample is noticed.
+// TestNoAugmentationAsEvaluation checks that the zero value gives the evaluation view for all test images, bit for
+// bit, along each path: the shortcut, direct, through bytes, and through a warp that moves nothing. A plan that is off
+// by one sample must be detected.
 func TestNoAugmentationAsEvaluation(t *testing.T) {
 	exact := imageNet
 	exact.Resize, exact.Exact, exact.Crop = 40, true, 32
@@ -86,12 +86,12 @@ func TestNoAugmentationAsEvaluation(t *testing.T) {
 		}
 	}
 	if seen < 60 {
-		t.Errorf("crops moved by one sample differed %d times: the comparison sees too little", seen)
+		t.Errorf("crops moved by one sample differed %d times: the comparison is too weak", seen)
 	}
 }
 
-// An augmentation that fits a cropping evaluation no longer squashes: views of square pictures keep their bits,
-// those of others change, and the evaluation stays the same. If pictures are squashed, nothing changes.
+// If the evaluation crops, an augmentation fitted to it does not squash: views of square images keep their bits, other
+// views change, and the evaluation stays the same. If the evaluation squashes, nothing changes.
 func TestFittingViews(t *testing.T) {
 	crop := imageNet
 	crop.Resize, crop.Crop = 40, 32
@@ -102,7 +102,7 @@ func TestFittingViews(t *testing.T) {
 		}
 		squash := crop.Fitted("squash")
 		if got := r.Augmentation.Fitting(squash); got != r.Augmentation {
-			t.Errorf("%s: changed where pictures are squashed", r.Name)
+			t.Errorf("%s: changed although images are squashed", r.Name)
 		}
 		for size, same := range map[image.Point]bool{{48, 48}: true, {96, 48}: !r.Augmentation.Exact} {
 			img := image.NewRGBA(image.Rectangle{Max: size})

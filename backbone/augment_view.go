@@ -9,14 +9,13 @@ import (
 	"winnow/features"
 )
 
-// Viewer makes training views of pictures. It keeps scratch memory, so each goroutine needs a Viewer of its
-// own.
+// Viewer makes training views of images. It reuses scratch memory, so each goroutine needs its own Viewer.
 type Viewer struct {
 	q *Preprocessor
 	a Augmentation
 
-	canvas []byte // what a warp reads, plane by plane
-	pix    []byte // the view in bytes, if it is warped or its colours change
+	canvas []byte // input of a warp, plane by plane
+	pix    []byte // bytes of the view; used only if the view is warped or its colours change
 }
 
 // NewViewer checks p and a and returns a Viewer for them.
@@ -42,20 +41,20 @@ func NewViewer(p Preprocessing, a Augmentation) (*Viewer, error) {
 
 // Into fills dst with one view: Planes × High × Crop values in the order channel, row, column.
 //
-// Every view takes 34 numbers from rng (rng.Float64), for any augmentation and any picture. The zero
-// Augmentation takes none: rng may then be nil, and dst is, bit for bit, that of [Preprocessor.Into].
+// Every view takes 34 numbers from rng (rng.Float64), for any augmentation and any image. The zero Augmentation takes
+// none: rng may then be nil, and dst gets the same bits as from [Preprocessor.Into].
 func (v *Viewer) Into(dst []float32, img image.Image, rng *rand.Rand) error {
 	if v.a == (Augmentation{}) {
 		return v.q.Into(dst, img)
 	}
 	if len(dst) != v.q.p.Size() {
-		return fmt.Errorf("backbone: room for %d values, expected %d", len(dst), v.q.p.Size())
+		return fmt.Errorf("backbone: augmentation: dst has length %d, expected %d", len(dst), v.q.p.Size())
 	}
 	if img.Bounds().Empty() {
-		return fmt.Errorf("backbone: picture of %v", img.Bounds())
+		return fmt.Errorf("backbone: augmentation: the image is empty: bounds %v", img.Bounds())
 	}
 	if rng == nil {
-		return errors.New("backbone: augmentation: no random numbers, expected a generator")
+		return errors.New("backbone: augmentation: rng is nil, expected a random generator")
 	}
 	b := img.Bounds()
 	v.renderView(dst, img, v.a.planView(v.q.p, b.Dx(), b.Dy(), drawFrom(rng)))
@@ -81,18 +80,18 @@ func (v *Viewer) renderView(dst []float32, img image.Image, w view) {
 	v.normaliseView(dst, w.flip)
 }
 
-// area is a rectangle of the resized and padded picture.
+// area is a rectangle of the resized and padded image.
 type area struct{ x, y, w, h int }
 
-// takeSamples returns which resized samples, lo ≤ i < hi, appear in size samples of the padded axis beginning at
-// first, and where in them they begin.
+// takeSamples returns the range lo ≤ i < hi of resized samples that appear in a window of the padded axis, and the
+// place of sample lo in the window. The window has size samples and starts at first.
 func (s strip) takeSamples(first, size int) (lo, hi, at int) {
 	lo, hi = max(first-s.before, 0), min(first+size-s.before, s.out)
 	return lo, hi, lo + s.before - first
 }
 
-// streamArea resamples what an area shows and passes each row to emit with its place in the area. It first calls
-// begin; padded reports whether part of the area is black.
+// streamArea resamples the part of the image that an area shows, and passes each row to emit with its position in the
+// area. Before the first row it calls begin; padded reports whether part of the area is black.
 func (v *Viewer) streamArea(img image.Image, w view, from area, begin func(padded bool),
 	emit func(y, x int, values []int32)) {
 	x0, x1, left := w.across.takeSamples(from.x, from.w)
@@ -107,7 +106,7 @@ func (v *Viewer) streamArea(img image.Image, w view, from area, begin func(padde
 	v.q.streamRows(part, func(row int, values []int32) { emit(top+row, left, values) })
 }
 
-// writeDirect writes a view that is only cropped, resized and flipped, without bytes in between.
+// writeDirect writes a view that is only cropped, resized and flipped, straight to normalised floats.
 func (v *Viewer) writeDirect(dst []float32, img image.Image, w view, frame area) {
 	begin := func(padded bool) {
 		if padded {
@@ -121,7 +120,7 @@ func (v *Viewer) writeDirect(dst []float32, img image.Image, w view, frame area)
 	v.streamArea(img, w, frame, begin, emit)
 }
 
-// emitFlipped is [Preprocessor.emitRow] from right to left.
+// emitFlipped writes a row as [Preprocessor.emitRow] does, but from right to left.
 func (v *Viewer) emitFlipped(dst []float32, y, x int, values []int32) {
 	q := v.q
 	wide, high, n := q.p.Crop, q.p.High(), len(q.across.start)
@@ -135,7 +134,7 @@ func (v *Viewer) emitFlipped(dst []float32, y, x int, values []int32) {
 	}
 }
 
-// paintArea writes an area as bytes, plane by plane in the order red, green, blue.
+// paintArea writes an area as bytes, one plane after another: red, green, blue.
 func (v *Viewer) paintArea(dst []byte, img image.Image, w view, from area) {
 	begin := func(padded bool) {
 		if padded {
@@ -153,7 +152,7 @@ func (v *Viewer) paintArea(dst []byte, img image.Image, w view, from area) {
 	})
 }
 
-// normaliseView turns the bytes of a view into what the network expects.
+// normaliseView converts the bytes of a view to the normalised values of the network's input.
 func (v *Viewer) normaliseView(dst []float32, flip bool) {
 	q := v.q
 	wide, high := q.p.Crop, q.p.High()
@@ -176,8 +175,8 @@ func (v *Viewer) normaliseView(dst []float32, flip bool) {
 	}
 }
 
-// window presents a rectangle of a picture as a picture of its own. Filters do not read beyond its border, as
-// after a crop.
+// window presents a rectangle of an image as a separate image. Filters do not read beyond the rectangle, just as if
+// the image had been cropped first.
 type window struct {
 	of         source
 	x, y, w, h int

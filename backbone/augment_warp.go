@@ -2,13 +2,13 @@ package backbone
 
 import "math"
 
-// warp turns, zooms and shifts a view about its centre: a point p, in pixels from the centre, moves to
-// zoom·R(angle)·p + (right, down). Values between samples are bilinear, rounded to bytes.
+// warp rotates, zooms and shifts a view about its centre: a point p, in pixels from the centre, moves to
+// zoom·R(angle)·p + (right, down). Values between samples are interpolated bilinearly and rounded to bytes.
 //
-// Samples from beyond the picture's border repeat the border (torchvision paints them black). So a page stays a
-// page, whether its background is white or black, and the network sees no new edge that it could learn.
+// Beyond the image's border, the border samples are repeated; torchvision paints black instead. A white or black
+// background thus continues to the edge of the view, and the network sees no artificial edge that it could learn.
 type warp struct {
-	angle       float64 // radians, clockwise as y points down
+	angle       float64 // radians; clockwise, because y points down
 	zoom        float64 // 0: no warp
 	right, down float64 // shares of the view's width and height
 }
@@ -27,8 +27,8 @@ func (a Augmentation) planWarp(d *draws) warp {
 
 func (w warp) isWarped() bool { return w.zoom != 0 }
 
-// invertWarp maps a view's sample to its origin: sample (x, y) comes from (ax·x + bx·y + cx, ay·x + by·y + cy).
-// Both are counted from the centre of the view's first sample.
+// invertWarp maps a view's sample to its origin: sample (x, y) is read at (ax·x + bx·y + cx, ay·x + by·y + cy). Both
+// positions are relative to the centre of the view's first sample.
 func (w warp) invertWarp(wide, high int) (ax, bx, cx, ay, by, cy float64) {
 	sin, cos := math.Sincos(w.angle)
 	ax, bx = cos/w.zoom, sin/w.zoom
@@ -38,8 +38,8 @@ func (w warp) invertWarp(wide, high int) (ax, bx, cx, ay, by, cy float64) {
 	return ax, bx, ax*x + bx*y + midX, ay, by, ay*x + by*y + midY
 }
 
-// neededArea returns the area that a view's samples come from, within a picture of width × height. frame is the
-// view's place without the warp.
+// neededArea returns the area that the view's samples are read from, within an image of width × height. frame is the
+// place of the view without the warp.
 func (w warp) neededArea(frame area, width, height int) area {
 	ax, bx, cx, ay, by, cy := w.invertWarp(frame.w, frame.h)
 	lastX, lastY := float64(frame.w-1), float64(frame.h-1)
@@ -54,9 +54,9 @@ func (w warp) neededArea(frame area, width, height int) area {
 	return area{x, y, n, m}
 }
 
-// applyWarp fills dst, planes × frame.h × frame.w, from the bytes of an area. Coordinates are integers in units of 2⁻³²
-// samples; the upper half of the fraction is the weight. Integers are twice as fast as floats here, and the
-// same on every machine.
+// applyWarp fills dst, planes × frame.h × frame.w, from the bytes of an area. Coordinates are integers in units of
+// 2⁻³² samples; the upper half of the fraction is the weight. Integers are twice as fast as floats here, and give the
+// same result on every machine.
 func (w warp) applyWarp(dst, src []byte, from, frame area, planes int) {
 	const one = 1 << 32
 	ax, bx, cx, ay, by, cy := w.invertWarp(frame.w, frame.h)

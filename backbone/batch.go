@@ -2,16 +2,17 @@ package backbone
 
 import "fmt"
 
-// BatchWithin returns how many images to run through a network at once within budget bytes: the largest power
-// of two, at least 1 and at most most, with
+// BatchWithin returns how many images to run through a network at once within budget bytes. The result is the largest
+// power of two between 1 and most that satisfies
 //
 //	images · (activations + slots · 4 · views · pixels) ≤ budget
 //
-// activations is the network's bytes for an image (graph.Footprint); the other term is the decoded float32
-// pictures that wait for it. A single image that does not fit is left to the runtime to refuse.
+// activations is the network's memory for one image in bytes (graph.Footprint); the other term is the memory of the
+// decoded float32 images that wait for the network. If even one image does not fit, the result is 1.
 func (cfg ExtractConfig) BatchWithin(budget, activations int64, most int) int {
 	if most < 1 || activations < 0 {
-		panic(fmt.Sprintf("backbone: batch of at most %d images of %d bytes", most, activations))
+		panic(fmt.Sprintf("backbone: BatchWithin: most is %d, activations is %d, expected at least 1 and 0",
+			most, activations))
 	}
 	image := cfg.imageBytes(activations)
 	n := 1
@@ -21,7 +22,7 @@ func (cfg ExtractConfig) BatchWithin(budget, activations int64, most int) int {
 	return n
 }
 
-// BatchBytes returns the memory of n images at once, by the formula of BatchWithin.
+// BatchBytes returns the memory in bytes that n images take at once, by the formula of [ExtractConfig.BatchWithin].
 func (cfg ExtractConfig) BatchBytes(n int, activations int64) int64 {
 	return int64(n) * cfg.imageBytes(activations)
 }

@@ -6,7 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestBatchWithin: the result is a power of two that fits, and its double does not fit or is too many.
+// TestBatchWithin checks that the result is a power of two that fits, and that its double does not fit or exceeds the
+// maximum.
 func TestBatchWithin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := ExtractConfig{Preprocessing: Preprocessing{Crop: rapid.IntRange(1, 300).Draw(t, "crop")}}

@@ -11,9 +11,9 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// photograph is a picture with the statistics of a photograph: shading over six octaves (amplitude falls with
-// frequency), soft and hard edges in colour. As JPEG of quality 92 with halved chroma 500×375 pixels have
-// about 60 kB, as photographs of this size do.
+// photograph returns an image with the statistics of a photograph: shading over six octaves (amplitude falls with
+// frequency), and soft and hard edges in colour. As a JPEG of 500×375 pixels with quality 92 and halved chroma it has
+// about 60 kB, like real photographs of this size.
 func photograph(w, h int, seed uint64) *image.NRGBA {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	type wave struct{ kx, ky, phase, r, g, b float64 }
@@ -37,7 +37,7 @@ func photograph(w, h int, seed uint64) *image.NRGBA {
 			if math.Hypot(float64(x-w/2), float64(y-h/2)) < float64(h)/4 {
 				r, g, b = g, b, r
 			}
-			n := rng.NormFloat64() * 4 // the sensor
+			n := rng.NormFloat64() * 4 // sensor noise
 			copy(img.Pix[img.PixOffset(x, y):],
 				[]byte{clip8(int32(r + n)), clip8(int32(g + n)), clip8(int32(b + n)), 255})
 		}
@@ -58,8 +58,8 @@ func photographJPEG(t testing.TB, w, h int, seed uint64) []byte {
 var imageNet = Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
 	Mean: [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}}
 
-// BenchmarkPicture measures the work of one core for one 500×375 JPEG in its parts: reading the file's pixels, what
-// winnow does with them, and for comparison the general way (full picture, imaging, crop, normalise).
+// BenchmarkPicture measures the work for one 500×375 JPEG on one core: decoding, winnow's preprocessing, and for
+// comparison the usual preprocessing (full image, imaging, crop, normalise).
 func BenchmarkPicture(b *testing.B) {
 	data := photographJPEG(b, 500, 375, 1)
 	img, err := Decode(data, DecodeOptions{})

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// budget is memory that all readers of the process share. A reader waits until what it needs is free.
+// budget is an amount of memory that all readers of the process share. A reader waits until enough of it is free.
 type budget struct {
 	total int64
 	left  *semaphore.Weighted
@@ -19,22 +19,21 @@ func newBudget(total int64) *budget { return &budget{total, semaphore.NewWeighte
 // holdBudgetBytes waits for n bytes, at most the total, and returns a function that gives them back.
 func (b *budget) holdBudgetBytes(n int64) (release func()) {
 	n = min(n, b.total)
-	_ = b.left.Acquire(context.Background(), n) // a context that never ends is never an error
+	_ = b.left.Acquire(context.Background(), n) // cannot fail: this context never ends
 	return func() {
 		if n >= collected {
-			debug.FreeOSMemory() // otherwise dead memory stays: the next picture seldom reuses it
+			debug.FreeOSMemory() // returns memory to the system: the next image seldom fits into the freed blocks
 		}
 		b.left.Release(n)
 	}
 }
 
-// collected is the size in bytes from which a picture is worth a garbage collection of its own: decoding it
-// took seconds.
+// collected is the size in bytes from which released memory is returned to the system at once. Decoding such an image
+// takes seconds, so the garbage collection adds little.
 const collected = 256 << 20
 
-// Decoding takes from two budgets: the bytes of the files, and the memory for decoding, turning and resizing.
-// The order is always the same, so readers cannot wait for each other. The second has room for ordinary
-// photographs on all cores at once.
+// Decoding draws on two budgets, always in this order so that readers cannot deadlock: bytes of files first, then
+// memory for decoding, rotating and resizing. The second is large enough for ordinary photographs on all cores at once.
 var (
 	fileBudget    = newBudget(maxFile)
 	pictureBudget = newBudget(max(defaultMaxBytes, int64(runtime.GOMAXPROCS(0))*128<<20))

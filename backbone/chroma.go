@@ -2,25 +2,26 @@ package backbone
 
 import "image"
 
-// planes is a JPEG's luma and chroma. Most photographs store chroma at half the resolution. libjpeg
-// interpolates it with a triangle filter ("fancy upsampling"); the standard library repeats samples, which is
-// off by up to 62 of 255. This is libjpeg's way, so that pixels equal PIL's:
+// planes holds a JPEG's luma and chroma. Most photographs store chroma at half the resolution. libjpeg interpolates
+// chroma with a triangle filter ("fancy upsampling"). The standard library repeats samples, with errors of up to 62 of
+// 255. planes uses libjpeg's filter, so that pixels equal PIL's:
 //
 //	horizontally   even x: (3·c + left + 1)/4,   odd x: (3·c + right + 2)/4
 //	both ways      t = 3·near + far row, then    even x: (3·t + left + 8)/16,  odd x: (3·t + right + 7)/16
-//	vertically     (3·near + far + 1)/4 on even rows, + 2 on odd ones
+//	vertically     (3·near + far + 1)/4 on even rows, + 2 instead of + 1 on odd rows
 //
-// Beyond the edge the edge sample is repeated. Ratios 4:1:1 and 4:1:0 are repeated, as in libjpeg. Source:
-// Independent JPEG Group, libjpeg's documentation of jdsample.c; compared with PIL in the tests.
+// Beyond the image's edge the edge sample is repeated. For the ratios 4:1:1 and 4:1:0, samples are repeated and not
+// interpolated, as in libjpeg. Source: Independent JPEG Group, libjpeg's documentation of jdsample.c; the tests
+// compare with PIL.
 type planes struct {
 	img    *image.YCbCr
 	w, h   int
 	cw, ch int      // size of a chroma plane, rounded up
 	uv     []uint32 // Cb + Cr·2¹⁶ of the requested columns
-	sum    []uint32 // t of the chroma columns needed and one more on each side, packed like uv
+	sum    []uint32 // t for the chroma columns needed and one more on each side, packed like uv
 }
 
-// twoLanes has a one in each half, so that one operation filters both chroma samples.
+// twoLanes holds 1 in each 16-bit half: one multiplication by it handles Cb and Cr at once.
 const twoLanes = 1<<16 | 1
 
 func newPlanes(img *image.YCbCr) *planes {
@@ -74,7 +75,7 @@ func (p *planes) chromaRows(y int) (near, far int) {
 	return near, min(near+1, p.ch-1)
 }
 
-// repeatChromaRow gives every pixel the chroma sample that covers it.
+// repeatChromaRow copies to every pixel the chroma sample that covers the pixel.
 func (p *planes) repeatChromaRow(uv []uint32, row, x0 int) {
 	step := 2
 	if p.cw*2 < p.w {
@@ -86,14 +87,13 @@ func (p *planes) repeatChromaRow(uv []uint32, row, x0 int) {
 	}
 }
 
-// interpolateChroma writes (3·near + far + bias)/4 of two rows of chroma at full width. If near and far are the same
-// row, the result is that row.
+// interpolateChroma interpolates two rows of chroma of full width: (3·near + far + bias)/4. If near and far are the
+// same row, the result is that row.
 func (p *planes) interpolateChroma(uv []uint32, near, far, x0 int, bias uint32) {
 	p.weighChroma(uv, near, far, x0, bias, 2)
 }
 
-// weighChroma writes 3·near + far + bias of two rows of chroma, starting at a column, shifted right by 2 (to a byte)
-// or by 0.
+// weighChroma writes (3·near + far + bias) >> shift for two rows of chroma from a column on; shift is 2 (bytes) or 0.
 func (p *planes) weighChroma(t []uint32, near, far, column int, bias uint32, shift uint) {
 	near, far = near*p.img.CStride+column, far*p.img.CStride+column
 	nb, nr := p.img.Cb[near:][:len(t)], p.img.Cr[near:][:len(t)]
@@ -105,7 +105,7 @@ func (p *planes) weighChroma(t []uint32, near, far, column int, bias uint32, shi
 	}
 }
 
-// doubleColumns doubles the columns of 3·near + far. uv begins at column x0 of the picture.
+// doubleColumns interpolates 3·near + far to twice as many columns. uv begins at column x0 of the image.
 func (p *planes) doubleColumns(uv []uint32, near, far, x0 int, even, odd uint32) {
 	const mask = 255 * twoLanes
 	first, last := x0/2, (x0+len(uv)-1)/2
@@ -135,12 +135,13 @@ func (p *planes) doubleColumns(uv []uint32, near, far, x0 int, even, odd uint32)
 	}
 }
 
-// colours converts chroma to colour: JFIF with libjpeg's rounding. With u = Cb-128 and v = Cr-128,
+// colours holds tables that convert YCbCr to RGB as JFIF defines it, with libjpeg's rounding. With u = Cb-128 and v =
+// Cr-128,
 //
 //	R = Y + round(1.402·v),  G = Y + (½ - 0.34414·u - 0.71414·v rounded down),  B = Y + round(1.772·u)
 //
-// What a chroma sample adds to all three is packed into one number of three lanes: R from bit 0, G from bit 32
-// with 16 fractional bits below, B from bit 48. Each is raised by 256 so that no lane borrows from the next.
+// One table entry packs the contributions of a chroma sample to R, G and B into three lanes: R from bit 0, G from bit
+// 32 with 16 fractional bits below, B from bit 48. Each is raised by 256 so that no lane borrows from the next.
 type colours struct {
 	cb, cr [256]uint64
 	clip   [1024]byte // index: a value raised by 256
@@ -163,7 +164,7 @@ func newColours() *colours {
 	return t
 }
 
-// toRGB converts luma and packed chroma of full resolution to RGB.
+// toRGB converts a row of luma and packed chroma, both at full resolution, to RGB.
 func toRGB(dst, luma []byte, uv []uint32) {
 	const lanes, mask = 1<<48 | 1<<32 | 1, 1023
 	uv = uv[:len(luma)]

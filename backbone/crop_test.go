@@ -12,8 +12,8 @@ import (
 	"winnow/datasets"
 )
 
-// TestCrop: for every decoder a crop is a part of the whole upright picture, even if the options do not turn
-// pictures.
+// TestCrop checks for every decoder that a crop is a part of the whole image after EXIF rotation, even if the options
+// disable the rotation.
 func TestCrop(t *testing.T) {
 	root := os.DirFS("testdata/pil")
 	for _, name := range []string{"exif-6.png", "exif-3.png", "exif-jpg.jpg", "exif-webp.webp", "jpeg-420.jpg"} {
@@ -35,7 +35,7 @@ func TestCrop(t *testing.T) {
 					got := rgbOf(img)
 					for y := range b.Dy() {
 						if row := 3 * b.Dx(); !bytes.Equal(got[y*row:][:row], pixels[3*((c.Y+y)*w+c.X):][:row]) {
-							return fmt.Errorf("row %d is not the picture's", y)
+							return fmt.Errorf("row %d differs from the image", y)
 						}
 					}
 					return nil
@@ -50,13 +50,13 @@ func TestCrop(t *testing.T) {
 func TestCropOutside(t *testing.T) {
 	err := ReadImage(os.DirFS("testdata/pil"), "jpeg-420.jpg#xywh=37,0,5,5", DecodeOptions{},
 		func(image.Image) error { return nil })
-	if want := "the crop of 5×5 pixels from 37,0 lies outside the picture of 37×29"; err == nil ||
+	if want := "the crop of 5×5 pixels from 37,0 is outside the image of 37×29"; err == nil ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("%v, expected %q", err, want)
 	}
 }
 
-// TestCropsAreShown: thumbnails, training images and the search for equal files use the crop.
+// TestCropsAreShown checks that thumbnails, training images and the search for equal files use the crop.
 func TestCropsAreShown(t *testing.T) {
 	root := os.DirFS("testdata/pil")
 	paths := []string{"jpeg-420.jpg#xywh=3,4,20,10&id=1", "jpeg-420.jpg#xywh=3,4,20,10&id=2",
@@ -85,6 +85,6 @@ func TestCropsAreShown(t *testing.T) {
 		sums[sum]++
 	}
 	if len(sums) != 3 {
-		t.Errorf("%d different pictures, expected 3: two crops are the same", len(sums))
+		t.Errorf("%d different images, expected 3: two crops are the same", len(sums))
 	}
 }

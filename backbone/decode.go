@@ -16,36 +16,36 @@ import (
 	"winnow/internal/regular"
 )
 
-// DefaultMaxPixels is the default limit on the pixels of a picture: PIL's limit.
+// DefaultMaxPixels is the default limit on the number of pixels of an image. PIL uses the same limit.
 const DefaultMaxPixels = 178_956_970
 
-// defaultMaxBytes limits the memory for decoding a picture: six bytes for each of [DefaultMaxPixels]. A larger
-// limit of pixels raises it in proportion.
+// defaultMaxBytes limits the memory for decoding an image: six bytes for each of [DefaultMaxPixels]. A higher pixel
+// limit raises it in proportion.
 const defaultMaxBytes = 1 << 30
 
 // DecodeOptions are the settings of Decode. The zero value is the default.
 type DecodeOptions struct {
-	MaxPixels int  // largest width × height of the file's picture; 0: DefaultMaxPixels
-	EXIF      bool // turn the picture by its EXIF orientation
+	MaxPixels int  // largest width × height of the file's image; 0: DefaultMaxPixels
+	EXIF      bool // rotate the image by its EXIF orientation
 
-	// Enough returns the least size at which a picture of w×h pixels is needed. JPEGs may then be decoded at
-	// reduced size, but never smaller than that. nil: every picture is decoded at full size. Enough is asked
-	// before any turning, so it must treat both sides alike.
+	// Enough returns the smallest size that suffices for an image of w×h pixels. A JPEG may then be decoded at reduced
+	// size, but never smaller. nil: every image is decoded at full size. Enough is called with the size before the
+	// EXIF rotation, so it must be symmetric in width and height.
 	Enough func(w, h int) (leastW, leastH int)
 }
 
-// format is one kind of image file, recognised by its first bytes, never by its name. Decoders are called
-// directly: the global registry of package image may hold decoders that accept half a file.
+// format is one kind of image file, recognised by its first bytes, never by its name. Decoders are called directly,
+// because decoders registered with package image may accept truncated files.
 type format struct {
 	name   string
 	is     func(head []byte) bool
 	survey func(data []byte) (survey, error)
-	decode func(data []byte, by int) (image.Image, error) // reduced by this factor if the decoder can
+	decode func(data []byte, by int) (image.Image, error) // reduces the image by this factor if the decoder can
 }
 
-// survey is what a file's header says of its picture, read before anything is allocated. bytes returns the peak
-// memory of decoding the picture reduced by a factor: first for the usual decoder, second for the one that is
-// tried if the first gives up.
+// survey is the information about an image from its file's header, read before memory is allocated. bytes returns the
+// peak memory of decoding the image reduced by a factor: first for the usual decoder, second for the decoder that is
+// tried if the first one fails.
 type survey struct {
 	w, h  int
 	bytes func(by int) (first, second int64, err error)
@@ -69,7 +69,7 @@ func listFormats() [5]format {
 	}
 }
 
-// decodeWhole adapts a decoder that cannot reduce.
+// decodeWhole adapts a decoder that cannot reduce images.
 func decodeWhole(decode func([]byte) (image.Image, error)) func([]byte, int) (image.Image, error) {
 	return func(data []byte, _ int) (image.Image, error) { return decode(data) }
 }
@@ -78,9 +78,9 @@ func decodeStream(decode func(io.Reader) (image.Image, error)) func([]byte) (ima
 	return func(data []byte) (image.Image, error) { return decode(bytes.NewReader(data)) }
 }
 
-// Decode reads a JPEG, PNG, GIF (first frame), BMP or WebP (first frame) file. It checks the number of pixels
-// and the memory they take from the header, before it allocates anything. A file that ends early is an error,
-// and so is a panic in a decoder. The error does not name the path.
+// Decode reads a JPEG, PNG, GIF (first frame), BMP or WebP (first frame) file. It checks the number of pixels and the
+// memory for decoding from the header, before it allocates anything. A truncated file is an error, and so is a panic
+// in a decoder. The error does not name the path.
 func Decode(data []byte, o DecodeOptions) (image.Image, error) {
 	p, err := o.planDecoding(data)
 	if err != nil {
@@ -93,13 +93,13 @@ func Decode(data []byte, o DecodeOptions) (image.Image, error) {
 type decoding struct {
 	format format
 	w, h   int
-	by     int   // reduction
+	by     int   // factor by which the decoder reduces the image
 	turn   int   // EXIF orientation; 1: upright
 	bytes  int64 // memory for decoding
-	second int64 // memory of the second decoder, if the first gives up
+	second int64 // memory of the second decoder, used if the first one fails
 }
 
-// planDecoding reads a file's headers and refuses pictures that are too large.
+// planDecoding reads a file's headers, and returns an error for an image that is too large.
 func (o DecodeOptions) planDecoding(data []byte) (decoding, error) {
 	for _, f := range listFormats() {
 		if f.is(data) {
@@ -118,7 +118,7 @@ func (o DecodeOptions) planDecoding(data []byte) (decoding, error) {
 	return decoding{}, fmt.Errorf("not an image: starts with %.16q, expected JPEG, PNG, GIF, BMP or WebP", data)
 }
 
-// otherFormat names the format of an image that cannot be decoded, by its first bytes, or returns "".
+// otherFormat names the format of an image that winnow cannot decode, by its first bytes, or returns "".
 func otherFormat(data []byte) string {
 	for _, f := range []struct {
 		name  string
@@ -153,7 +153,7 @@ func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
 		limit = DefaultMaxPixels
 	}
 	if p.w < 1 || p.h < 1 {
-		return p, fmt.Errorf("%s: %d×%d pixels", f.name, p.w, p.h)
+		return p, fmt.Errorf("%s: %d×%d pixels, expected at least 1×1", f.name, p.w, p.h)
 	}
 	if p.w > limit/p.h {
 		return p, fmt.Errorf("%s: %d×%d pixels, expected at most %d", f.name, p.w, p.h, limit)
@@ -172,7 +172,7 @@ func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
 	return p, nil
 }
 
-// decodePlanned decodes the file that p was made for.
+// decodePlanned decodes the file for which p was made.
 func (p decoding) decodePlanned(data []byte) (img image.Image, err error) {
 	defer catchPanic(p.format.name+": the decoder", &err)
 	if img, err = p.format.decode(data, p.by); err != nil {
@@ -184,23 +184,23 @@ func (p decoding) decodePlanned(data []byte) (img image.Image, err error) {
 	return img, nil
 }
 
-// peakBytes returns the most bytes that decoding and turning may take.
+// peakBytes returns the most memory that decoding and rotating may take.
 func (p decoding) peakBytes() int64 {
 	n := p.bytes
-	if p.turn > 1 { // a copy in colour, and the turned one
+	if p.turn > 1 { // a copy in colour, and the rotated copy
 		n += 2 * 4 * int64(p.w/p.by+1) * int64(p.h/p.by+1)
 	}
 	return max(n, p.second)
 }
 
-// decodeError names the decoder that stopped and why, in clearer words where the decoder's are short.
+// decodeError names the decoder and the reason for its error. Terse texts of decoders are replaced by clearer ones.
 func decodeError(name string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: the file is cut short", name)
 	}
 	text := err.Error()
 	if strings.Contains(text, "short Huffman data") || strings.Contains(text, "missing 0xff00 sequence") {
-		return fmt.Errorf("%s: the picture's data end early", name)
+		return fmt.Errorf("%s: the image data ends early", name)
 	}
 	if len(text) > len(name) && text[:len(name)+1] == name+":" {
 		return err

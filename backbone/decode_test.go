@@ -26,7 +26,7 @@ func readFile(t testing.TB, name string) []byte {
 	return data
 }
 
-// rgbOf is the whole picture as a source gives it.
+// rgbOf returns the whole image as a source reads it.
 func rgbOf(img image.Image) []byte {
 	s := sourceOf(img)
 	w, h := s.sourceSize()
@@ -37,7 +37,7 @@ func rgbOf(img image.Image) []byte {
 	return out
 }
 
-// seenByPIL returns what PIL made of a file (testdata/pil/make.py), as RGB bytes.
+// seenByPIL returns the pixels that PIL decoded from a file (testdata/pil/make.py), as RGB bytes.
 func seenByPIL(t testing.TB, name string) (pix []byte, w, h int) {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(readFile(t, name)))
@@ -54,7 +54,7 @@ func seenByPIL(t testing.TB, name string) (pix []byte, w, h int) {
 	return pix, b.Dx(), b.Dy()
 }
 
-// difference is the mean and the largest absolute difference of bytes.
+// difference returns the mean and the largest absolute difference of bytes.
 func difference(a, b []byte) (mean float64, most int) {
 	for i := range a {
 		d := int(a[i]) - int(b[i])
@@ -65,7 +65,7 @@ func difference(a, b []byte) (mean float64, most int) {
 	return mean, most
 }
 
-// TestDecodeAsPIL compares pixels with PIL's. They agree to the byte, except for CMYK JPEGs, which the standard
+// TestDecodeAsPIL compares pixels with PIL's. They are equal to the byte, except for CMYK JPEGs, which the standard
 // library decodes with an inverse cosine transform that rounds differently.
 func TestDecodeAsPIL(t *testing.T) {
 	names, err := filepath.Glob("testdata/pil/*.*.png")
@@ -96,7 +96,7 @@ func TestDecodeAsPIL(t *testing.T) {
 	}
 }
 
-// TestUnknownImages: image types that no decoder makes are read colour by colour, with the same result.
+// TestUnknownImages checks that image types that no decoder returns are read colour by colour, with the same result.
 func TestUnknownImages(t *testing.T) {
 	img, err := Decode(readFile(t, "testdata/pil/png-alpha.png"), DecodeOptions{})
 	if err != nil {
@@ -113,7 +113,7 @@ func TestUnknownImages(t *testing.T) {
 	}
 }
 
-// Images of formats that are not decoded are named as such; a file that only resembles one is no image.
+// The error for an undecodable format names the format. A file whose first bytes only resemble it is not an image.
 func TestOtherFormats(t *testing.T) {
 	for start, want := range map[string]string{
 		"II*\x00\x08\x00\x00\x00": "TIFF", "MM\x00*\x00\x00": "TIFF", "II+\x00\x08\x00": "TIFF",
@@ -129,8 +129,8 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// TestCutFiles: every beginning of every file is an error, never a picture and never a panic. What follows the
-// last pixel may be missing: PIL too accepts a PNG, GIF, BMP or WebP without its last bytes.
+// TestCutFiles checks that every truncated file is an error, never an image and never a panic. Bytes after the last
+// pixel may be missing: PIL, too, accepts a PNG, GIF, BMP or WebP without its last bytes.
 func TestCutFiles(t *testing.T) {
 	for _, name := range []string{"jpeg-420.jpg", "jpeg-progressive.jpg", "jpeg-grey.jpg", "png-rgb.png", "gif.gif",
 		"bmp-24.bmp", "webp-lossy.webp", "webp-lossless.webp"} {
@@ -150,7 +150,7 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-// hugePNG is a valid header of a picture that does not exist.
+// hugePNG returns the valid header of a PNG without image data.
 func hugePNG(w, h uint32) []byte {
 	data := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
 	data = binary.BigEndian.AppendUint32(data, w)
@@ -210,8 +210,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"half jpeg": {jpg[:len(jpg)/2], DecodeOptions{}, "jpeg: "},
 		"no end":    {jpg[:len(jpg)-2], DecodeOptions{}, "jpeg: the file is cut short"},
 		"half, end": {append(bytes.Clone(jpg[:len(jpg)/2]), 0xff, 0xd9), DecodeOptions{},
-			"jpeg: the picture's data end early"},
-		"no picture": {jpg[:20], DecodeOptions{}, "jpeg: the file is cut short"},
+			"jpeg: the image data ends early"},
+		"header only": {jpg[:20], DecodeOptions{}, "jpeg: the file is cut short"},
 	} {
 		_, err := Decode(c.data, c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -223,7 +223,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// TestPanicIsAnError: a decoder that panics makes only its own image unreadable.
+// TestPanicIsAnError checks that a panic in a decoder makes only its own image unreadable.
 func TestPanicIsAnError(t *testing.T) {
 	bad := listFormats()[1]
 	bad.decode = func([]byte, int) (image.Image, error) { panic("index out of range") }

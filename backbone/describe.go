@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Describe says in words how an image is prepared.
+// Describe describes in words how an image is prepared.
 func (p Preprocessing) Describe() string {
 	resize := "no resize"
 	switch {
@@ -25,7 +25,7 @@ func (p Preprocessing) Describe() string {
 		resize, p.SizeText(), p.Channels, p.Scale, p.Mean[:n], p.Std[:n])
 }
 
-// Differs names what of a preparation is not as in q, in words, or "" if the two show a network the same.
+// Differs lists in words the fields in which p and q differ, or returns "" if both give the network the same input.
 func (p Preprocessing) Differs(q Preprocessing) string {
 	var what []string
 	for _, v := range []struct {

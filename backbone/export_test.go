@@ -1,4 +1,4 @@
 package backbone
 
-// Photograph is the picture of the benchmarks, for those outside the package.
+// Photograph is the benchmarks' image, for tests in other packages.
 var Photograph = photograph

@@ -13,21 +13,19 @@ import (
 	"winnow/features"
 )
 
-// ExtractConfig describes how images become vectors.
+// ExtractConfig holds the settings for computing the vectors of images.
 type ExtractConfig struct {
 	Preprocessing Preprocessing
 	Batch         int  // images per run of the network; batches are always made of the same images
 	Workers       int  // goroutines that decode; 0: one per core
-	MaxPixels     int  // largest picture; 0: DefaultMaxPixels
+	MaxPixels     int  // largest image; 0: DefaultMaxPixels
 	Strict        bool // stop at the first unreadable image
-	Known         bool // other images of this root were readable: go on even if none of the first are
+	Known         bool // images of this root were readable before: continue even if none of the first images is
 
-	// Looked is called, from several goroutines, with what was measured of each decoded picture; nil: nothing is
-	// measured.
+	// Looked is called from several goroutines with the measurements of each decoded image. nil: no measurements.
 	Looked func(image int, l Look)
 
-	// Views are the pictures made of each image; none: the centre alone. An image is decoded once for all its
-	// views.
+	// Views are the views made of each image, which is decoded once for all of them; if empty, only the centre view.
 	Views []View
 }
 
@@ -38,25 +36,25 @@ func (cfg ExtractConfig) configuredViews() []View {
 	return cfg.Views
 }
 
-// RowWriter stores batches of vectors in the order of the images. A row is one image: the vectors of its views
-// side by side. [features.Writer] is one.
+// RowWriter stores batches of vectors in the order of the images. A row belongs to one image and holds the vectors of
+// its views one after another. [features.Writer] implements RowWriter.
 type RowWriter interface {
-	Rows() int           // rows from an earlier run: the extraction begins after them
+	Rows() int           // rows from an earlier run: extraction starts after them
 	Bad() []features.Bad // unreadable images among them
 	Append(x blas32.General, bad []features.Bad) error
 	Flush() error
 }
 
-// Progress is the state of an extraction, reported after every batch.
+// Progress is the state of an extraction. It is reported after every batch.
 type Progress struct {
 	Done, Total int // images, including those of an earlier run
 	Resumed     int // images of an earlier run
 	Bad         int // unreadable images among those done
 }
 
-// slots is the number of pixel batches in memory: one in the network and two being filled, so that neither the
-// network nor the decoders wait between batches. It bounds the memory. A batch of several views takes several
-// runs of the network, so one batch being filled is then enough.
+// slots is the number of pixel batches in memory: one in the network and two being filled, so that neither the network
+// nor the decoders wait between batches. A batch of several views keeps the network busy for several runs, so that one
+// batch being filled suffices.
 const slots = 3
 
 func (cfg ExtractConfig) countSlots() int {
@@ -67,17 +65,16 @@ func (cfg ExtractConfig) countSlots() int {
 }
 
 // Extract computes the vector of every image and writes them to the store in batches.
+// || Workers decode and preprocess in parallel, the calling goroutine runs the network on the previous batch, and a
+// third goroutine writes. If the network runs on several devices ([Lanes]), the devices take batches in turn, and
+// results are collected in order. Batch k always holds images k·Batch … k·Batch+Batch-1, so an extraction that is
+// stopped and resumed computes the same bits as an uninterrupted one. The network runs once per view, so a view's
+// vectors do not depend on the other views.
 //
-// Workers decode and preprocess in parallel, the calling goroutine runs the network on the batch before, and a
-// third goroutine writes. If the network is on several devices ([Lanes]), the devices take batches in turn;
-// results are taken in order. Batch k is always images k·Batch … k·Batch+Batch-1, so an extraction that is
-// stopped and resumed computes the same bits as one that is not. Each view of a batch is a run of its own, so
-// its vectors have the same bits as if it were the only view.
-//
-// An image that is unreadable, or whose vector is not finite, keeps a row of zeros and is listed with its
-// reason. If none of the first images can be read, nothing is started; if none of them has a finite vector, the
-// extraction ends. It also ends, before the batch, when the images' storage fails ([regular.Outage]). On
-// cancellation the current batch is finished and everything is flushed. observe may be nil.
+// An image that is unreadable, or whose vector is not finite, gets a row of zeros and is listed with its reason. If
+// none of the first images can be read, Extract returns an error before it starts; if none of them has a finite
+// vector, it stops. It also stops, before the batch, when the images' storage fails ([regular.Outage]). On
+// cancellation it finishes the current batch and flushes all data. observe may be nil.
 func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, paths []string, store RowWriter,
 	observe func(Progress)) error {
 	if cfg.Batch < 1 || cfg.Workers < 0 {
@@ -86,7 +83,7 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 	}
 	start := store.Rows()
 	if start > len(paths) || start%cfg.Batch != 0 && start != len(paths) {
-		return fmt.Errorf("backbone: extract: %d of %d rows are there, expected whole batches of %d",
+		return fmt.Errorf("backbone: extract: the store has %d of %d rows, expected a multiple of the batch of %d",
 			start, len(paths), cfg.Batch)
 	}
 	inner, stop := context.WithCancel(ctx)
@@ -107,12 +104,12 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 		err = ctx.Err()
 	}
 	if e.wrote != nil {
-		return e.wrote // Flush would only repeat it
+		return e.wrote // Flush would only return the same error again
 	}
 	return errors.Join(err, store.Flush())
 }
 
-// NetworkError means that a network did not run on a batch of images.
+// NetworkError reports that the network failed on a batch of images.
 type NetworkError struct {
 	Images []string // their paths
 	Err    error

@@ -24,7 +24,7 @@ import (
 	"winnow/features"
 )
 
-// sums is a network whose vectors are moments of the pixels. It misbehaves at chosen runs.
+// sums is a network whose vectors are moments of the pixels. It can fail at chosen runs.
 type sums struct {
 	size   int
 	runs   atomic.Int64
@@ -42,7 +42,7 @@ func (s *sums) Infer(dst blas32.General, pixels []float32, n int) error {
 			return err
 		}
 	}
-	var all float32 // over the whole batch: no pixel may be left from another batch
+	var all float32 // over the whole batch: detects pixels left from another batch
 	for _, v := range pixels {
 		all += v
 	}
@@ -51,7 +51,7 @@ func (s *sums) Infer(dst blas32.General, pixels []float32, n int) error {
 		clear(row)
 		row[1] = all
 		for j, v := range pixels[i*s.size : (i+1)*s.size] {
-			row[j%5] += v * float32(j%7+n%3) // n: the same image in a batch of another size gives other bits
+			row[j%5] += v * float32(j%7+n%3) // n: an image in a batch of another size gets other bits
 		}
 		row[0]++ // never the zero vector, which marks an unreadable image
 	}
@@ -61,7 +61,7 @@ func (s *sums) Infer(dst blas32.General, pixels []float32, n int) error {
 var tiny = Preprocessing{Resize: 20, Crop: 16, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
 	Std: [3]float32{1, 1, 1}}
 
-// album is n small images, three of them unreadable.
+// album returns n small images, three of them unreadable.
 func album(t testing.TB, n int) (fstest.MapFS, []string) {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -78,7 +78,7 @@ func album(t testing.TB, n int) (fstest.MapFS, []string) {
 		case 9:
 			data = data[:len(data)/2]
 		case 12:
-			continue // not there
+			continue // the file is missing
 		}
 		files[paths[i]] = &fstest.MapFile{Data: data}
 	}
@@ -90,7 +90,7 @@ func plan(paths []string, batch int) features.Plan {
 		Batch: batch, Device: "cpu"}
 }
 
-// extractTo runs one extraction into dir as far as it goes.
+// extractTo runs one extraction into dir until it ends or fails.
 func extractTo(t testing.TB, ctx context.Context, dir string, net *sums, files fs.FS, paths []string,
 	cfg ExtractConfig, observe func(Progress)) error {
 	t.Helper()
@@ -106,7 +106,7 @@ func extractTo(t testing.TB, ctx context.Context, dir string, net *sums, files f
 	return err
 }
 
-// flushing notes every batch at once, where the real writer waits for some hundred rows.
+// flushing writes every batch at once; the real writer waits for some hundred rows.
 type flushing struct{ *features.Writer }
 
 func (w flushing) Append(x blas32.General, bad []features.Bad) error {
@@ -124,7 +124,7 @@ func storeBytes(t testing.TB, dir string) []string {
 
 func newSums() *sums { return &sums{size: tiny.Size()} }
 
-// opened counts how often a file is opened.
+// opened counts how often each file is opened.
 type opened struct {
 	fs.FS
 	mu    sync.Mutex
@@ -138,10 +138,10 @@ func (o *opened) Open(name string) (fs.File, error) {
 	return o.FS.Open(name)
 }
 
-// The probed image, the first that can be read, is not read a second time.
+// The first readable image, which Extract probes, is not read twice.
 func TestImagesAreReadOnce(t *testing.T) {
 	files, paths := album(t, 23)
-	paths = paths[3:] // the first one is not an image
+	paths = paths[3:] // the first path is not an image
 	dir, cfg := t.TempDir(), ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}
 	o := &opened{FS: struct{ fs.FS }{files}, times: map[string]int{}}
 	if err := extractTo(t, t.Context(), dir, newSums(), o, paths, cfg, nil); err != nil {
@@ -156,12 +156,12 @@ func TestImagesAreReadOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(storeBytes(t, known), storeBytes(t, dir)); diff != "" {
-		t.Errorf("read ahead (-not +so):\n%s", diff)
+		t.Errorf("store with the first image read ahead (-without +with):\n%s", diff)
 	}
 	cfg.Views = []View{centreView()}
 	none := fstest.MapFS{}
 	if err := extractTo(t, t.Context(), t.TempDir(), newSums(), none, paths, cfg, nil); err != nil {
-		t.Errorf("none of the images can be read of a root of which others could: %v", err)
+		t.Errorf("no image is readable, but others of the root were: %v", err)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestExtract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for first := 0; first < 23; first += 4 { // a loop without goroutines: the same numbers
+	for first := 0; first < 23; first += 4 { // the same computation without goroutines
 		n := min(4, 23-first)
 		pixels := make([]float32, n*tiny.Size())
 		for i := range n {
@@ -234,8 +234,8 @@ func fileData(files fstest.MapFS, path string) []byte {
 	return nil
 }
 
-// TestExtractAgainAndAgain lets the network cancel, fail and panic at random batches and resumes until the
-// store is complete. The bytes equal those of an undisturbed run.
+// TestExtractAgainAndAgain makes the network cancel, fail and panic at random batches, and resumes until the store is
+// complete. The bytes must equal those of an uninterrupted run.
 func TestExtractAgainAndAgain(t *testing.T) {
 	files, paths := album(t, 61)
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 2}
@@ -292,7 +292,7 @@ func TestExtractAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestCancelKeepsWhatIsDone: the current batch is finished and stored.
+// TestCancelKeepsWhatIsDone checks that the current batch is completed and stored.
 func TestCancelKeepsWhatIsDone(t *testing.T) {
 	files, paths := album(t, 61)
 	dir := t.TempDir()
@@ -324,11 +324,11 @@ func TestCancelKeepsWhatIsDone(t *testing.T) {
 	}
 }
 
-// TestKilledProcess kills a real process at work, with the signal that cannot be caught, and resumes.
+// TestKilledProcess kills a real extraction process with SIGKILL and resumes it.
 func TestKilledProcess(t *testing.T) {
 	files, paths := album(t, 61)
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 2}
-	if dir := os.Getenv("WINNOW_TEST_KILLED"); dir != "" { // the child
+	if dir := os.Getenv("WINNOW_TEST_KILLED"); dir != "" { // in the child process
 		net := newSums()
 		net.before = func(run int64) error {
 			if run == 9 {
@@ -368,8 +368,8 @@ func TestKilledProcess(t *testing.T) {
 	}
 }
 
-// TestNotFinite: an image whose vector is not finite keeps a row of zeros and is listed; all others have the
-// same bits as with a correct network.
+// TestNotFinite checks that an image whose vector is not finite gets a row of zeros and is listed. All other vectors
+// must have the same bits as with a correct network.
 func TestNotFinite(t *testing.T) {
 	files, paths := album(t, 23)
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4}
@@ -417,7 +417,7 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-// pinned is a network that is told of the memory it will read and write.
+// pinned is a network that records which memory is pinned.
 type pinned struct {
 	*sums
 	known  [][]float32
@@ -445,7 +445,8 @@ func (p *pinned) Infer(dst blas32.General, pixels []float32, n int) error {
 	return p.sums.Infer(dst, pixels, n)
 }
 
-// TestPin: the network learns of all memory before it uses it, of few pieces, once; not if there are few batches.
+// TestPin checks that all memory is pinned before its first use, once and in few pieces, and not at all if there are
+// few batches.
 func TestPin(t *testing.T) {
 	files, paths := album(t, 61)
 	for n, pieces := range map[int]int{61: slots + 2, 9: 0} {
@@ -461,7 +462,7 @@ func TestPin(t *testing.T) {
 	}
 }
 
-// counting is a store that keeps nothing and may be full.
+// counting is a store that keeps no data and may be full.
 type counting struct{ rows, full int }
 
 func (m *counting) Rows() int           { return m.rows }
@@ -480,7 +481,7 @@ func (m *counting) Append(x blas32.General, _ []features.Bad) error {
 	return nil
 }
 
-// spoilt returns a value that is not a number for some images of every batch.
+// spoilt is a network that returns NaN for some images of every batch.
 type spoilt struct {
 	*sums
 	from, end int

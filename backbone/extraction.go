@@ -16,18 +16,18 @@ import (
 // extraction is one run of Extract.
 type extraction struct {
 	cfg     ExtractConfig
-	nets    []Network // these compute at the same time
+	nets    []Network // networks that compute at the same time
 	pinner  Pinner    // nil: memory is not pinned
 	paths   []string
 	store   RowWriter
 	observe func(Progress)
 
-	ahead  int         // image that probe read before the others
-	seen   Look        // of it
-	pixels [][]float32 // the pixels of its views; nil: no image was read
+	ahead  int         // index of the image that was read before the others
+	seen   Look        // measurements of that image
+	pixels [][]float32 // pixels of the views of that image; nil: no image was read
 
-	free  chan *batch    // empty ones
-	order chan *batch    // being filled, in the order of the images
+	free  chan *batch    // empty batches
+	order chan *batch    // batches being filled, in the order of the images
 	work  chan picture   // single images to decode
 	rows  chan vectors   // results to write
 	spare chan []float32 // memory for results
@@ -39,24 +39,24 @@ type extraction struct {
 // batch holds the pixels of consecutive images.
 type batch struct {
 	first, n int
-	pixels   []float32 // the first view of all images, then the second …
-	reasons  []string  // why image i cannot be read, or ""
+	pixels   []float32 // the first view of all images, then the second view, and so on
+	reasons  []string  // why each image cannot be read, or ""
 	left     sync.WaitGroup
 }
 
-// picture is one image of a batch.
+// picture refers to one image of a batch.
 type picture struct {
 	of *batch
 	at int
 }
 
-// vectors is a finished batch.
+// vectors holds the results of a finished batch.
 type vectors struct {
 	x   blas32.General
 	bad []features.Bad
 }
 
-// runExtraction starts the other goroutines and runs the network on this one. The readers end with ctx.
+// runExtraction starts the other goroutines and runs the network on the calling goroutine. The decoders end with ctx.
 func (e *extraction) runExtraction(ctx context.Context, readers []*reader, start int) error {
 	count := e.cfg.countSlots() + len(e.nets) - 1
 	e.free, e.order = make(chan *batch, count), make(chan *batch, count)
@@ -64,7 +64,7 @@ func (e *extraction) runExtraction(ctx context.Context, readers []*reader, start
 	e.rows, e.spare = make(chan vectors, 1), make(chan []float32, len(e.nets)+1)
 	size, views := e.cfg.Preprocessing.Size(), len(e.cfg.configuredViews())
 	pin := func(data []float32) []float32 { return data }
-	if e.pinner != nil && len(e.paths)-start > count*e.cfg.Batch { // the memory is used more than once
+	if e.pinner != nil && len(e.paths)-start > count*e.cfg.Batch { // pinning pays only if memory is used again
 		pin = func(data []float32) []float32 { e.pinner.Pin(data); return data }
 		defer e.pinner.Unpin()
 	}
@@ -87,7 +87,7 @@ func (e *extraction) runExtraction(ctx context.Context, readers []*reader, start
 	return e.inferBatches(ctx)
 }
 
-// feedBatches hands out the images batch by batch, waiting for empty batches.
+// feedBatches hands out the images batch by batch, and waits for a free batch when all are in use.
 func (e *extraction) feedBatches(ctx context.Context, start int) {
 	defer close(e.work)
 	defer close(e.order)
@@ -107,7 +107,7 @@ func (e *extraction) feedBatches(ctx context.Context, start int) {
 	}
 }
 
-// decodePictures fills pictures into their batches.
+// decodePictures reads images from the work channel and writes their pixels into their batches.
 func (e *extraction) decodePictures(r *reader, size int) {
 	dst := make([][]float32, len(e.cfg.configuredViews()))
 	for p := range e.work {
@@ -141,14 +141,14 @@ func (e *extraction) decodePictures(r *reader, size int) {
 	}
 }
 
-// flight is a batch in a network.
+// flight is a batch that a network is computing.
 type flight struct {
 	b    *batch
 	x    blas32.General
-	done chan error // has room for its one error
+	done chan error // buffered: holds the batch's one error
 }
 
-// inferBatches gives the batches to the networks in turn, each with a queue of its own, and takes the results in the
+// inferBatches gives the batches to the networks in turn, each with its own queue, and collects the results in the
 // order of the images. It stops only between batches.
 func (e *extraction) inferBatches(ctx context.Context) error {
 	usable := e.cfg.Known || e.store.Rows() > len(e.store.Bad())
@@ -184,7 +184,7 @@ func (e *extraction) inferBatches(ctx context.Context) error {
 			}
 		})
 	}
-	var out []flight // at most one for each network
+	var out []flight // at most one per network
 	var stopped error
 	for b := range e.order {
 		x, err := e.beginBatch(ctx, b)
@@ -209,8 +209,8 @@ func (e *extraction) inferBatches(ctx context.Context) error {
 	return stopped
 }
 
-// beginBatch waits for the pixels of a batch and returns room for its vectors. It returns no rows if the work is to
-// end; run reports why.
+// beginBatch waits for the pixels of a batch and returns memory for its vectors. It returns no rows if the extraction
+// must stop; runExtraction reports the reason.
 func (e *extraction) beginBatch(ctx context.Context, b *batch) (x blas32.General, err error) {
 	b.left.Wait()
 	if ctx.Err() != nil {
@@ -219,7 +219,7 @@ func (e *extraction) beginBatch(ctx context.Context, b *batch) (x blas32.General
 	if gone := e.gone.Load(); gone != nil { // the storage failed, not the images
 		return x, fmt.Errorf("backbone: %w", gone)
 	}
-	if bad := e.listBadImages(b); e.cfg.Strict && len(bad) > 0 { // saves the run of the network
+	if bad := e.listBadImages(b); e.cfg.Strict && len(bad) > 0 { // do not run the network in vain
 		return x, unusableError(bad[0])
 	}
 	width := len(e.cfg.configuredViews()) * e.nets[0].Dim()
@@ -281,8 +281,8 @@ func (e *extraction) writeBatches(start int) {
 	}
 }
 
-// checkFinite sets a reason for each image whose vector holds a value that is not finite: stored, it would
-// spoil every similarity with that vector.
+// checkFinite sets a reason for each image whose vector contains NaN or an infinity. A stored vector of this kind
+// would corrupt every similarity with it.
 func checkFinite(x blas32.General, reasons []string) {
 	for i := range x.Rows {
 		for j, v := range features.Row(x, i) {

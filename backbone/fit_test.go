@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 )
 
-// striped is a picture w×h: white where an end of its longer side is, grey between.
+// striped returns an image of w×h pixels that is white at both ends of its longer side and grey in between.
 func striped(w, h int) image.Image {
 	img := image.NewGray(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -29,13 +29,13 @@ func striped(w, h int) image.Image {
 	return img
 }
 
-// A picture shows its ends when squashed or resized by the longer side, but not when cropped. Resized by the
-// longer side, the rest is black.
+// Both ends of an image are visible if it is squashed or resized by the longer side, but not if it is cropped. If it
+// is resized by the longer side, the rest is black.
 func TestFitted(t *testing.T) {
 	for _, c := range []struct {
 		fit                  string
 		w, h                 int
-		left, middle, corner byte // of the middle row (of a high picture column), and the first pixel
+		left, middle, corner byte // of the middle row (of a tall image: column), and the first pixel
 	}{
 		{"squash", 160, 80, 255, 100, 255}, {"squash", 80, 160, 255, 100, 255},
 		{"short", 160, 80, 100, 100, 100}, {"short", 80, 160, 100, 100, 100},
@@ -75,16 +75,16 @@ func TestFitted(t *testing.T) {
 		}
 		for i := range whole {
 			if whole[i] != reduced[i] {
-				t.Fatalf("%s of %d×%d: a view of the reduced picture differs", c.fit, c.w, c.h)
+				t.Fatalf("%s of %d×%d: a view of the reduced image differs", c.fit, c.w, c.h)
 			}
 		}
 	}
 	old := unchanged(36, 32, "bilinear")
 	if old.Fitted("short") != old || old.Fitted("squash").Fitted("short").Resize != 32 {
-		t.Error("short changes what is cropped already")
+		t.Error("the fit short changes a preprocessing that crops already")
 	}
 	if bad := old.Fitted("long"); func() bool { bad.Exact = true; return bad.Validate() == nil }() {
-		t.Error("both exact and long was not refused")
+		t.Error("exact with long was accepted")
 	}
 }
 
@@ -100,6 +100,6 @@ func TestSize(t *testing.T) {
 		}
 	}
 	if _, _, err := Size(files, "bad.png"); err == nil {
-		t.Error("no error for a file that is no picture")
+		t.Error("no error for a file that is not an image")
 	}
 }

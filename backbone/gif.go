@@ -7,9 +7,9 @@ import (
 	"image/gif"
 )
 
-// firstFrame decodes the first frame of a GIF and places it on the logical screen. The rest of the screen is
-// the transparent colour or colour 0, as in PIL. Transparent pixels keep the colour that they have in the
-// palette; the standard library would make them black.
+// firstFrame decodes the first frame of a GIF and places it on the logical screen. The rest of the screen gets the
+// transparent colour or colour 0, as in PIL. Transparent pixels keep their palette colour; the standard library would
+// turn them black.
 func firstFrame(data []byte) (image.Image, error) {
 	flags, background := gifTransparency(data)
 	if flags > 0 {
@@ -29,7 +29,7 @@ func firstFrame(data []byte) (image.Image, error) {
 	if !ok {
 		return img, nil
 	}
-	for len(frame.Palette) < 256 { // the transparent colour may lie beyond it
+	for len(frame.Palette) < 256 { // the index of the transparent colour may exceed the palette
 		frame.Palette = append(frame.Palette, color.RGBA{A: 255})
 	}
 	if frame.Rect == screen {
@@ -46,9 +46,9 @@ func firstFrame(data []byte) (image.Image, error) {
 	return canvas, nil
 }
 
-// gifTransparency finds the graphic control block of the first frame. It returns the offset of its flags (0: no
-// block, or no transparency) and the index of the transparent colour. Source: CompuServe, Graphics Interchange
-// Format 89a, sections 18, 19, 23.
+// gifTransparency finds the graphic control block of the first frame. It returns the offset of the block's flags (0
+// without a block or without transparency) and the index of the transparent colour. Source: CompuServe, Graphics
+// Interchange Format 89a, sections 18, 19, 23.
 func gifTransparency(data []byte) (flags int, index uint8) {
 	const screen, blockStart, control, descriptor = 13, 0x21, 0xf9, 0x2c
 	if len(data) < screen {
@@ -66,7 +66,7 @@ func gifTransparency(data []byte) (flags int, index uint8) {
 			}
 		}
 		at += 2
-		for at < len(data) && data[at] != 0 { // a block is a chain of pieces of up to 255 bytes
+		for at < len(data) && data[at] != 0 { // a block is a chain of sub-blocks of up to 255 bytes
 			at += 1 + int(data[at])
 		}
 		at++

@@ -7,25 +7,25 @@ import (
 	"strconv"
 )
 
-// Hash describes how a picture looks from afar: bit k is whether the k-th of the lowest coefficients of the cosine
-// transform of its luminance, in 32×32 cells, is above 0. Copies that were saved again or scaled differ in at most ten
-// of 128 bits, mirrored ones after [Hash.Mirrored], those cropped by 5 % at every edge in 10 to 50; two photographs in
-// more than 28 but for a few pairs among millions (experiments/audit). The zero value is unknown, as of a picture
-// without content.
+// Hash is a perceptual hash of an image. The luminance is reduced to 32×32 cells and cosine-transformed; bit k is set
+// if the k-th coefficient, in order of frequency, is above 0. Copies that were scaled or saved again differ in at most
+// 10 of 128 bits, mirrored copies likewise after [Hash.Mirrored], copies cropped by 5 % at every edge in 10 to 50. Two
+// different photographs differ in more than 28 bits, except for a few pairs among millions (experiments/audit). The
+// zero value means unknown; images without content have it.
 //
-// Source: the idea is from Zauner, "Implementation and benchmarking of perceptual image hash functions", 2010; that
-// hash has 64 bits and compares with the median.
+// Source: the idea is from Zauner, "Implementation and benchmarking of perceptual image hash functions", 2010.
+// Zauner's hash has 64 bits and compares coefficients with their median.
 type Hash [2]uint64
 
 const (
 	hashCells = 32
-	hashWaves = 16 // more than the highest frequency in one direction among the lowest 128
-	// faint is the share of a picture's deviation below which the sign of a coefficient is noise. Its bit is then that
-	// of the strongest coefficient that changes its sign by mirroring, if it does so itself.
+	hashWaves = 16 // more than the highest frequency among the lowest 128, in either direction
+	// faint is the share of the image's deviation below which the sign of a coefficient is noise. Its bit is then 0,
+	// or the bit of the strongest coefficient in odd if the coefficient is in odd, too.
 	faint = 0.002
 )
 
-// hashed lists the frequencies of a hash, down and across, from low to high by their sum.
+// hashed lists the vertical and horizontal frequencies of the bits of a hash, in ascending order of their sum.
 var hashed = func() (list [128][2]int) {
 	n := 0
 	for sum := 1; n < len(list); sum++ {
@@ -37,8 +37,8 @@ var hashed = func() (list [128][2]int) {
 	return list
 }()
 
-// odd has the bits of coefficients whose sign changes if a picture is mirrored: cos(π(i+½)u/n) is odd about the middle
-// for odd u.
+// odd marks the coefficients that change sign when the image is mirrored: cos(π(i+½)u/n) is odd about the middle if u
+// is odd.
 var odd = func() (h Hash) {
 	for k, f := range hashed {
 		if f[1]%2 == 1 {
@@ -48,7 +48,7 @@ var odd = func() (h Hash) {
 	return h
 }()
 
-// waves are cos(π(i+½)u/32) for each frequency u and cell i.
+// waves holds cos(π(i+½)u/32) for each frequency u and cell i.
 var waves = func() (w [hashWaves][hashCells]float64) {
 	for u := range w {
 		for i := range w[u] {
@@ -58,7 +58,7 @@ var waves = func() (w [hashWaves][hashCells]float64) {
 	return w
 }()
 
-// Mirrored returns the hash of the picture mirrored left to right.
+// Mirrored returns the hash of the image mirrored left to right.
 func (h Hash) Mirrored() Hash { return Hash{h[0] ^ odd[0], h[1] ^ odd[1]} }
 
 // Differ counts the bits in which two hashes differ.
@@ -66,7 +66,7 @@ func (h Hash) Differ(from Hash) int {
 	return bits.OnesCount64(h[0]^from[0]) + bits.OnesCount64(h[1]^from[1])
 }
 
-// String writes a hash as parseHash reads it.
+// String formats a hash in the form that parseHash reads.
 func (h Hash) String() string { return fmt.Sprintf("%016x%016x", h[0], h[1]) }
 
 func parseHash(text string) (h Hash, err error) {
@@ -81,7 +81,7 @@ func parseHash(text string) (h Hash, err error) {
 	return h, nil
 }
 
-// hashLuminances returns the hash of reduced luminances.
+// hashLuminances returns the hash of the cells' luminances.
 func (c *cells) hashLuminances() (h Hash) {
 	cells := newPlane(c.w, c.h, func(i int) float64 { return float64(c.light[i]) }).sumPlaneCells(change{}, hashCells)
 	var across [hashCells][hashWaves]float64
@@ -91,7 +91,7 @@ func (c *cells) hashLuminances() (h Hash) {
 		}
 	}
 	var all [len(hashed)]float64
-	square, strongest := 0.0, 0.0 // of odd ones
+	square, strongest := 0.0, 0.0 // sums over coefficients that change sign by mirroring
 	for k, f := range hashed {
 		for y := range across {
 			all[k] += across[y][f[1]] * waves[f[0]][y]

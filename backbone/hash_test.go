@@ -9,7 +9,7 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// Hashes change little if a picture is saved again or scaled, and tell pictures apart.
+// Hashes change little if an image is saved again or scaled, and differ between images.
 func TestHash(t *testing.T) {
 	again := func(img image.Image, quality int) image.Image {
 		var data bytes.Buffer
@@ -37,14 +37,14 @@ func TestHash(t *testing.T) {
 			}
 		}
 		if n := h.Mirrored().Differ(l.measureLook(imaging.FlipH(a)).Hash); n > 1 {
-			t.Errorf("%d pixels: %d bits of the mirrored picture differ", side, n)
+			t.Errorf("%d pixels: %d bits of the mirrored image differ", side, n)
 		}
 		if n := h.Differ(l.measureLook(imaging.FlipV(a)).Hash); n < 15 {
-			t.Errorf("%d pixels, another picture: %d bits differ", side, n)
+			t.Errorf("%d pixels, a different image: %d bits differ", side, n)
 		}
 	}
 	if h := l.measureLook(image.NewGray(image.Rect(0, 0, 20, 20))).Hash; h != (Hash{}) {
-		t.Errorf("a picture of one colour has hash %v", h)
+		t.Errorf("an image of one colour has hash %v", h)
 	}
 }
 

@@ -18,12 +18,12 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// clearBeyond is a GIF of two colours whose transparent colour is number 200, with a frame smaller than the screen.
+// clearBeyond is a GIF of two colours whose transparent colour has the index 200. Its frame is smaller than the screen.
 const clearBeyond = "GIF89a\x02\x00\x02\x00\x80\x00\x00\xff\x00\x00\x00\xff\x00!\xf9\x04\x01\x00\x00\xc8\x00" +
 	",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
 
-// TestColourBeyondPalette: an index outside a palette is black and never panics; in a goroutine of imaging a
-// panic would end the program.
+// TestColourBeyondPalette checks that an index outside of a palette becomes black without a panic. A panic in a
+// goroutine of package imaging would end the program.
 func TestColourBeyondPalette(t *testing.T) {
 	files := fstest.MapFS{"a.gif": {Data: []byte(clearBeyond)}}
 	want := []byte{255, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255}
@@ -46,22 +46,22 @@ func TestColourBeyondPalette(t *testing.T) {
 	}
 }
 
-// chunk is one of a PNG file.
+// chunk returns one chunk of a PNG file.
 func chunk(kind string, data []byte) []byte {
 	out := append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), kind...)
 	out = append(out, data...)
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[4:]))
 }
 
-// pngHead is a PNG file up to its picture.
+// pngHead returns a PNG file up to its image data.
 func pngHead(w, h uint32, depth, kind, interlaced byte, more ...[]byte) []byte {
 	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)
 	out := append([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", append(head, depth, kind, 0, 0, interlaced))...)
 	return append(append(out, bytes.Join(more, nil)...), chunk("IDAT", nil)...)
 }
 
-// TestBytesAreBounded: not only the pixels of a picture are limited but also its memory, before any of it is
-// allocated.
+// TestBytesAreBounded checks that the memory of an image is limited as well as the number of its pixels, before memory
+// is allocated.
 func TestBytesAreBounded(t *testing.T) {
 	progressive := bytes.Clone(readFile(t, "testdata/scaled/444-progressive.jpg"))
 	sof := bytes.Index(progressive, []byte{0xff, 0xc2})
@@ -90,7 +90,7 @@ func TestBytesAreBounded(t *testing.T) {
 			}
 		})
 	}
-	o := DecodeOptions{MaxPixels: 13000 * 13000 * 2} // a larger limit allows larger pictures
+	o := DecodeOptions{MaxPixels: 13000 * 13000 * 2} // a larger limit allows larger images
 	if _, err := o.planDecoding(pngHead(13000, 13000, 16, 6, 0)); err != nil {
 		t.Error(err)
 	}
@@ -109,7 +109,7 @@ func TestBytesAreBounded(t *testing.T) {
 	}
 }
 
-// TestPlannedBytes: no picture takes more memory than was planned before it was decoded.
+// TestPlannedBytes checks that an image does not take more memory than was planned before decoding it.
 func TestPlannedBytes(t *testing.T) {
 	for _, name := range seeds(t) {
 		data := readFile(t, name)
@@ -123,14 +123,15 @@ func TestPlannedBytes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		const header = 16 << 10 // of small pictures, padding included
+		const header = 16 << 10 // overhead of small images, including padding
 		if n := bytesOf(img); n > p.peakBytes()+header {
-			t.Errorf("%s: takes %d bytes, %d were counted", name, n, p.peakBytes())
+			t.Errorf("%s: takes %d bytes, planned %d", name, n, p.peakBytes())
 		}
 	}
 }
 
-// TestBudget: what is held at one time never exceeds the total; a larger request gets all of it, alone.
+// TestBudget checks that the memory held at one time never exceeds the total. A request for more than the total gets
+// all of it and must wait until no other memory is held.
 func TestBudget(t *testing.T) {
 	const total = 100
 	b := newBudget(total)
@@ -153,7 +154,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestLargeMemoryGoesBack: the memory of a large picture is returned to the system before the next one is
+// TestLargeMemoryGoesBack checks that the memory of a large image is returned to the system before the next image is
 // decoded.
 func TestLargeMemoryGoesBack(t *testing.T) {
 	release := newBudget(2 * collected).holdBudgetBytes(collected)
@@ -166,8 +167,8 @@ func TestLargeMemoryGoesBack(t *testing.T) {
 	}
 }
 
-// TestReadersHoldMemory: every way of reading a picture holds its bytes until it has been used, and releases
-// them even after an error.
+// TestReadersHoldMemory checks that every way of reading an image holds memory from the budget until the image has
+// been used, and releases it even after an error.
 func TestReadersHoldMemory(t *testing.T) {
 	data := readFile(t, "testdata/pil/png-rgb.png")
 	files := fstest.MapFS{"a.png": {Data: data}, "cut.png": {Data: data[:len(data)/2]},
@@ -183,10 +184,10 @@ func TestReadersHoldMemory(t *testing.T) {
 	if err := ReadImage(files, "a.png", DecodeOptions{}, func(image.Image) error {
 		used = true
 		if free(fileBudget) || free(pictureBudget) {
-			t.Error("nothing is held while a picture is used")
+			t.Error("no memory is held while an image is used")
 		}
 		panic("in use")
-	}); err == nil || err.Error() != "a.png: reading the picture panicked: in use" || !used {
+	}); err == nil || err.Error() != "a.png: reading the image panicked: in use" || !used {
 		t.Error(err)
 	}
 	for name := range files {
@@ -195,11 +196,11 @@ func TestReadersHoldMemory(t *testing.T) {
 		_, _ = NewImageCache(files, []string{name}, 1, DecodeOptions{}).Image(0)
 	}
 	if !free(fileBudget) || !free(pictureBudget) {
-		t.Error("something is held after all have been read")
+		t.Error("memory is still held after all images have been read")
 	}
 }
 
-// TestGrey16: of 16-bit grey the upper 8 bits are seen. PIL would show all but the first pixel as 255.
+// TestGrey16 checks that the upper 8 bits of 16-bit grey are used. PIL would show all pixels but the first as 255.
 func TestGrey16(t *testing.T) {
 	deep := image.NewGray16(image.Rect(0, 0, 4, 1))
 	for x, v := range []uint16{0x0012, 0x1234, 0x80ff, 0xfffe} {
@@ -219,7 +220,7 @@ func TestGrey16(t *testing.T) {
 	}
 }
 
-// seeds are small pictures of all kinds.
+// seeds returns the names of small images of all kinds.
 func seeds(t testing.TB) (names []string) {
 	t.Helper()
 	for _, pattern := range []string{"testdata/pil/jpeg-*.jpg", "testdata/pil/png-*[a-z0-9].png",

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// ImageCache is an image list for training, where every picture is needed once an epoch. It keeps pictures in
-// memory as long as their sum stays within a limit: as decoded (a JPEG's half-resolution colours take half the
-// bytes of RGB), or resized if all views begin with the same resize. Nothing is evicted, because every picture
-// is needed equally often; pictures that do not fit are decoded each time. Safe for concurrent use.
+// ImageCache reads the images of a list for training, where every image is needed once per epoch. It keeps images in
+// memory up to a total size: as decoded (JPEG chroma at half resolution takes half the bytes of RGB), or resized if
+// all views start with the same resize. It evicts no image, because all are needed equally often; images that do not
+// fit are decoded each time. It is safe for concurrent use.
 type ImageCache struct {
 	fsys    fs.FS
 	paths   []string
@@ -24,13 +24,13 @@ type ImageCache struct {
 	size     int64
 }
 
-// keptImage is a picture in memory, or none.
+// keptImage is an image in memory; img is nil if the image is not kept.
 type keptImage struct {
 	img  image.Image
 	form form
 }
 
-// NewImageCache returns a cache for an image list; it reads nothing. limit is in bytes; 0: nothing is kept.
+// NewImageCache returns a cache for an image list and reads no image yet. limit is in bytes; 0 keeps no image.
 func NewImageCache(fsys fs.FS, paths []string, limit int64, o DecodeOptions) *ImageCache {
 	c := &ImageCache{
 		fsys: fsys, paths: paths, limit: limit, options: o,
@@ -40,13 +40,13 @@ func NewImageCache(fsys fs.FS, paths []string, limit int64, o DecodeOptions) *Im
 	return c
 }
 
-// Image returns the picture of a row as decoded. The picture is shared and must not be changed. Errors name the
-// path and are not kept.
+// Image returns the decoded image of a row. The image is shared and must not be changed. Errors name the path and are
+// not cached.
 func (c *ImageCache) Image(row int) (image.Image, error) { return c.cachedImage(row, nil) }
 
-// ImageFor returns a picture that gives v the same views as the row's picture, bit for bit: the picture itself
-// or [Viewer.reducePicture]. A cache may serve several viewers and Image, but a picture resized for one viewer is
-// decoded again for a viewer that resizes differently.
+// ImageFor returns an image that gives v the same views as the row's image, bit for bit: the image itself or the
+// result of [Viewer.reducePicture]. A cache may serve several viewers and Image, but an image resized for one viewer
+// is decoded again for a viewer that resizes differently.
 func (c *ImageCache) ImageFor(row int, v *Viewer) (image.Image, error) { return c.cachedImage(row, v) }
 
 func (c *ImageCache) cachedImage(row int, v *Viewer) (image.Image, error) {
@@ -83,14 +83,14 @@ func (c *ImageCache) cachedImage(row int, v *Viewer) (image.Image, error) {
 	return got.img, nil
 }
 
-// hasRoomFor reports whether there is room for n bytes. If there is none, resizing a whole picture is wasted work.
+// hasRoomFor reports whether n more bytes fit within the limit. If not, resizing the image would be wasted work.
 func (c *ImageCache) hasRoomFor(n int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.size+n <= c.limit
 }
 
-// keepImage stores a picture if there is room. If two goroutines decoded the same one, the first stays.
+// keepImage stores an image if it fits. If two goroutines decoded the same image, the first result is kept.
 func (c *ImageCache) keepImage(row int, k keptImage) {
 	n := bytesOf(k.img)
 	c.mu.Lock()
@@ -102,14 +102,14 @@ func (c *ImageCache) keepImage(row int, k keptImage) {
 	}
 }
 
-// Kept returns the number and bytes of the pictures in memory.
+// Kept returns the number and bytes of the images in memory.
 func (c *ImageCache) Kept() (pictures int, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.pictures, c.size
 }
 
-// reuseBuffer returns data as a buffer for the next file, or nil if it is unusually large.
+// reuseBuffer returns data as a buffer for the next file, or nil if data is unusually large.
 func reuseBuffer(data []byte) []byte {
 	const usual = 16 << 20
 	if cap(data) > usual {
@@ -118,10 +118,10 @@ func reuseBuffer(data []byte) []byte {
 	return data
 }
 
-// imageHeader is roughly the memory of a picture in addition to its samples.
+// imageHeader is roughly the memory that an image takes besides its samples.
 const imageHeader = 128
 
-// bytesOf returns the memory of a picture.
+// bytesOf returns the memory of an image.
 func bytesOf(img image.Image) int64 {
 	n := 0
 	switch m := img.(type) {
@@ -141,7 +141,7 @@ func bytesOf(img image.Image) int64 {
 		n = cap(m.Pix)
 	case *image.Paletted:
 		n = cap(m.Pix) + 32*cap(m.Palette)
-	default: // at most 16 bits of four samples
+	default: // at most four samples of 16 bits per pixel
 		n = 8 * img.Bounds().Dx() * img.Bounds().Dy()
 	}
 	return imageHeader + int64(n)

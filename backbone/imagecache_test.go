@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 )
 
-// photographs are n files of 60×45 pixels and their list.
+// photographs returns n image files of 60×45 pixels, and their paths.
 func photographs(t testing.TB, n int) (fstest.MapFS, []string) {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -31,13 +31,13 @@ func imageAt(t testing.TB, c *ImageCache, row int, v *Viewer) image.Image {
 	return img
 }
 
-// TestImageCacheKeeps: pictures that fit are decoded once and stay, others are decoded each time, the bytes
-// stay within the limit, and every picture is that of its row.
+// TestImageCacheKeeps checks that images that fit are decoded once and kept, that others are decoded each time, that
+// the bytes stay within the limit, and that every image belongs to its row.
 func TestImageCacheKeeps(t *testing.T) {
 	files, paths := photographs(t, 6)
 	one := bytesOf(imageAt(t, NewImageCache(files, paths, 0, DecodeOptions{}), 0, nil))
 	if one < 60*45*3/2 || one > 64*48*3/2+200 {
-		t.Fatalf("a picture takes %d bytes", one)
+		t.Fatalf("an image takes %d bytes", one)
 	}
 	for _, limit := range []int64{0, one - 1, one, 3*one + one/2, 100 * one} {
 		c := NewImageCache(files, paths, limit, DecodeOptions{})
@@ -49,23 +49,24 @@ func TestImageCacheKeeps(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(rgbOf(first[row]), rgbOf(want)) {
-				t.Errorf("limit %d: row %d is another picture", limit, row)
+				t.Errorf("limit %d: row %d has another image", limit, row)
 			}
 		}
 		kept, bytes := c.Kept()
 		if want := min(int(limit/one), len(paths)); kept != want || bytes != int64(want)*one {
-			t.Errorf("limit %d: %d pictures of %d bytes are kept, expected %d of %d", limit, kept, bytes, want,
+			t.Errorf("limit %d: %d images of %d bytes are kept, expected %d of %d", limit, kept, bytes, want,
 				int64(want)*one)
 		}
 		for row := range paths {
 			if again := imageAt(t, c, row, nil) == first[row]; again != (row < kept) {
-				t.Errorf("limit %d: row %d is the same picture: %v", limit, row, again)
+				t.Errorf("limit %d: row %d has the same image in memory: %v", limit, row, again)
 			}
 		}
 	}
 }
 
-// TestImageCacheShared: many goroutines, few pictures, with and without room (for the race detector).
+// TestImageCacheShared uses a cache from many goroutines, with and without memory for the images (for the race
+// detector).
 func TestImageCacheShared(t *testing.T) {
 	files, paths := photographs(t, 5)
 	p := unchanged(20, 16, "bilinear")
@@ -96,7 +97,7 @@ func TestImageCacheShared(t *testing.T) {
 						err = v.Into(dst, img, rand.New(rand.NewPCG(uint64(row), 5)))
 					}
 					if err != nil || !slices.Equal(dst, want[row]) {
-						t.Errorf("limit %d, row %d: %v, or another view", limit, row, err)
+						t.Errorf("limit %d, row %d: %v, or a different view", limit, row, err)
 						return
 					}
 				}
@@ -109,7 +110,7 @@ func TestImageCacheShared(t *testing.T) {
 	}
 }
 
-// viewAt is one view with a generator of its own.
+// viewAt returns one view, drawn with its own generator.
 func viewAt(t testing.TB, p Preprocessing, a Augmentation, img image.Image, seed uint64) []float32 {
 	t.Helper()
 	v, err := NewViewer(p, a)
@@ -123,7 +124,7 @@ func viewAt(t testing.TB, p Preprocessing, a Augmentation, img image.Image, seed
 	return dst
 }
 
-// TestReducedViews: for all test pictures, a resized picture gives the same views as the whole one.
+// TestReducedViews checks for all test images that a reduced image gives the same views as the whole image.
 func TestReducedViews(t *testing.T) {
 	grey := unchanged(0, 18, "bicubic")
 	grey.Channels = "L"
@@ -139,7 +140,7 @@ func TestReducedViews(t *testing.T) {
 				if reduced != img {
 					smaller++
 					if n := bytesOf(reduced); n >= bytesOf(img) || n != v.reducedBytes(img) {
-						t.Errorf("%s, %s: %d bytes, were %d, foretold %d", name, r.Name, n, bytesOf(img),
+						t.Errorf("%s, %s: %d bytes, before %d, predicted %d", name, r.Name, n, bytesOf(img),
 							v.reducedBytes(img))
 					}
 				}
@@ -153,11 +154,11 @@ func TestReducedViews(t *testing.T) {
 		}
 	}
 	if smaller < 100 {
-		t.Errorf("%d pictures were reduced: the test sees too little", smaller)
+		t.Errorf("only %d images were reduced: the test is too weak", smaller)
 	}
 }
 
-// TestImageCacheOfOtherViewer: a picture that was resized for one viewer is not shown to another.
+// TestImageCacheOfOtherViewer checks that an image resized for one viewer is not used for a different viewer.
 func TestImageCacheOfOtherViewer(t *testing.T) {
 	files, paths := photographs(t, 1)
 	prism, err := NewViewer(unchanged(0, 14, "bilinear"), Augmentation{Crop: cropRandom, Resize: 16, Exact: true})
@@ -173,12 +174,12 @@ func TestImageCacheOfOtherViewer(t *testing.T) {
 		t.Errorf("kept at %v, expected 16×16", b)
 	}
 	if b := imageAt(t, c, 0, other).Bounds(); b.Dx() != 17 {
-		t.Errorf("another viewer gets %v", b)
+		t.Errorf("a different viewer gets %v", b)
 	}
 	if b := imageAt(t, c, 0, nil).Bounds(); b.Dx() != 60 {
-		t.Errorf("Image is %v, expected the whole picture", b)
+		t.Errorf("Image is %v, expected the whole image", b)
 	}
 	if imageAt(t, c, 0, prism) != imageAt(t, c, 0, prism) {
-		t.Error("what was kept first is not kept any more")
+		t.Error("the image that was kept first was evicted")
 	}
 }

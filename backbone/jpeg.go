@@ -9,8 +9,9 @@ import (
 	"winnow/backbone/jfif"
 )
 
-// decodeJPEG decodes exactly as libjpeg where it can, reduced by 1, 2, 4 or 8. The standard library decodes the
-// rest (CMYK, unusual chroma resolutions) at full size, and reports what is wrong with damaged files.
+// decodeJPEG decodes with package jfif if it can, bit for bit like libjpeg, reduced by 1, 2, 4 or 8. For other files
+// (CMYK, unusual chroma resolutions) it uses the standard library's decoder, at full size. That decoder also reports
+// what is wrong with damaged files.
 func decodeJPEG(data []byte, by int) (image.Image, error) {
 	if img, err := jfif.DecodeScaled(data, by); err == nil {
 		return img, nil
@@ -18,7 +19,7 @@ func decodeJPEG(data []byte, by int) (image.Image, error) {
 	if h, err := jfif.Inspect(data); err != nil {
 		return nil, err
 	} else if 6*h.Samples > defaultMaxBytes && h.Progressive {
-		return nil, errors.New("the picture is damaged, and too large to find out where")
+		return nil, errors.New("the image is damaged, and too large for the decoder that would report where")
 	}
 	return jpeg.Decode(bytes.NewReader(data))
 }

@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 )
 
-// several are networks that share the work.
+// several is a set of networks that share the batches.
 type several []*sums
 
 func (s several) Dim() int { return s[0].Dim() }
@@ -24,12 +24,12 @@ func (s several) Lanes() (list []Network) {
 	return list
 }
 
-// Infer makes several a Network; an extraction asks the lanes.
+// Infer makes several a Network. An extraction uses the lanes instead.
 func (s several) Infer(dst blas32.General, pixels []float32, n int) error {
 	return s[0].Infer(dst, pixels, n)
 }
 
-// extractBy is extractTo with any network.
+// extractBy is like extractTo, with any network.
 func extractBy(t *testing.T, ctx context.Context, dir string, net Network, files fs.FS, paths []string) (rows int,
 	err error) {
 	t.Helper()
@@ -46,8 +46,8 @@ func extractBy(t *testing.T, ctx context.Context, dir string, net Network, files
 	return w.Rows(), err
 }
 
-// TestLanes: networks that share the work compute at the same time, in turns, and make the same store as one
-// network, to the byte, even if they resume what one network began.
+// TestLanes checks that several networks compute at the same time, in turns, and produce the same store as one
+// network, to the byte. They may even resume a store that one network has started.
 func TestLanes(t *testing.T) {
 	files, paths := album(t, 61)
 	one := t.TempDir()
@@ -58,7 +58,7 @@ func TestLanes(t *testing.T) {
 	begun := []chan struct{}{make(chan struct{}), make(chan struct{}), make(chan struct{})}
 	for i, net := range nets {
 		net.before = func(run int64) error {
-			if run == 1 { // none ends before all have begun
+			if run == 1 { // no run ends before all networks have started
 				close(begun[i])
 				for _, c := range begun {
 					<-c
@@ -110,6 +110,6 @@ func TestLanes(t *testing.T) {
 		return nil
 	}
 	if rows, err := extractBy(t, t.Context(), t.TempDir(), nets, files, paths); !errors.Is(err, broken) || rows != 12 {
-		t.Errorf("one of two breaks at batch 4: %d rows, %v", rows, err)
+		t.Errorf("one of two networks fails at batch 4: %d rows, %v", rows, err)
 	}
 }

@@ -13,25 +13,26 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// lookSide is the most cells along the longer side of a picture in which it is measured.
+// lookSide is the largest number of cells along the longer side of an image in which the image is measured.
 const lookSide = 256
 
-// Look is what is measured of a picture. The zero value is unknown.
+// Look holds the measurements of an image. The zero value means unknown.
 type Look struct {
-	W, H int // pixels of the picture or the crop
+	W, H int // pixels of the image or the crop
 	// Lightest and Darkest are the 99th and the 5th percentile of the luminance, 0 to 255.
 	Lightest, Darkest int
-	// Entropy of the luminance's histogram, in bits: 0, one colour, to 8.
+	// Entropy is the entropy of the luminance's histogram, in bits: 0 (one colour) to 8.
 	Entropy float64
-	// Sharpness is the deviation of the Laplacian of the luminance over that of the luminance, in a picture reduced
-	// to at most 256 cells: blur lowers it, contrast does not change it. 0 for a picture of one colour.
+	// Sharpness is the standard deviation of the luminance's Laplacian divided by that of the luminance, on the image
+	// reduced to at most 256 cells a side. Blur lowers it; contrast does not change it. It is 0 for an image of one
+	// colour.
 	Sharpness float64
 	// Colour is the share of cells that are not grey.
 	Colour float64
 	Hash   Hash
 }
 
-// String writes a look as ParseLook reads it; "" if it is unknown.
+// String formats a Look in the form that ParseLook reads; an unknown Look gives "".
 func (l Look) String() string {
 	if l == (Look{}) {
 		return ""
@@ -40,7 +41,7 @@ func (l Look) String() string {
 		l.Colour, l.Hash)
 }
 
-// ParseLook reads a look; "" and what is none are the unknown look.
+// ParseLook parses the text of [Look.String]. Text that is empty or invalid gives the unknown Look.
 func ParseLook(text string) Look {
 	fields := strings.Fields(text)
 	var v [7]float64
@@ -59,8 +60,8 @@ func ParseLook(text string) Look {
 	return Look{int(v[0]), int(v[1]), int(v[2]), int(v[3]), v[4], v[5], v[6], hash}
 }
 
-// Looks measures pictures that no extraction has decoded. A file that cannot be read has the unknown look. done is
-// called after each picture, from several goroutines, and may be nil. The only error is that of ctx.
+// Looks measures images that were not measured while extracting. A file that cannot be read gets the unknown Look.
+// done is called after each image, from several goroutines, and may be nil. Looks fails only if ctx is done.
 func Looks(ctx context.Context, fsys fs.FS, paths []string, done func()) ([]Look, error) {
 	out := make([]Look, len(paths))
 	workers := runtime.GOMAXPROCS(0)
@@ -72,7 +73,7 @@ func Looks(ctx context.Context, fsys fs.FS, paths []string, done func()) ([]Look
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				// whoever needs the picture reports that it cannot be read
+				// ignored: the command that needs the image reports the error
 				_ = r.usePicture(paths[i], func(img image.Image) error {
 					out[i] = r.look.measureLook(img)
 					return nil
@@ -87,16 +88,16 @@ func Looks(ctx context.Context, fsys fs.FS, paths []string, done func()) ([]Look
 	return out, group.Wait()
 }
 
-// looker measures pictures, and reuses its memory.
+// looker measures images and reuses its memory.
 type looker struct{ light []int32 }
 
-// grey is the most difference between the colours of a grey pixel, of 255: JPEG changes colours a little.
+// grey is the largest difference, of 255, between the colours of a grey pixel. JPEG changes colours a little.
 const grey = 16
 
-// tinted is the distance, in both directions, of the cells whose colour is looked at.
+// tinted is the distance, in both directions, between the cells whose colour is measured.
 const tinted = 4
 
-// measureLook measures a picture in cells of f×f pixels, of which it reads four.
+// measureLook measures an image in cells of f×f pixels; it reads four pixels of each cell.
 func (l *looker) measureLook(img image.Image) Look {
 	b := img.Bounds()
 	f := max(1, (max(b.Dx(), b.Dy())+lookSide-1)/lookSide)
@@ -136,10 +137,11 @@ func (l *looker) measureLook(img image.Image) Look {
 	out := Look{W: b.Dx(), H: b.Dy(), Colour: float64(c.coloured) / float64(c.looked)}
 	c.measureLuminance(&out)
 	out.Hash = c.hashLuminances()
-	return ParseLook(out.String()) // as precise as it is kept
+	return ParseLook(out.String()) // rounded as in the stored text
 }
 
-// cells are the luminance of a reduced picture, 0 to 255, and how many of those that were looked at are not grey.
+// cells holds the luminance of a reduced image, 0 to 255, the number of cells whose colour was measured, and how many
+// of these have a colour.
 type cells struct {
 	w, h, f          int
 	light            []int32
@@ -153,7 +155,7 @@ func (c *cells) measureTint(coloured bool) {
 	}
 }
 
-// reducePlane reduces a picture of luminances.
+// reducePlane reduces a plane of luminances to the cells.
 func (c *cells) reducePlane(pix []byte, stride int) {
 	f, o := c.f, c.f/2
 	for y := range c.h {
@@ -165,7 +167,7 @@ func (c *cells) reducePlane(pix []byte, stride int) {
 	}
 }
 
-// reduceColours reduces a picture of four bytes a pixel: red, green, blue, and one that is not read.
+// reduceColours reduces an image of four bytes per pixel to the cells: red, green, blue and an ignored byte.
 func (c *cells) reduceColours(pix []byte, stride int) {
 	f, o := c.f, c.f/2
 	for y := range c.h {
@@ -189,7 +191,7 @@ func (c *cells) addColour(x, y int, r, g, b int32) {
 
 func byteDistance(a, b byte) byte { return max(a, b) - min(a, b) }
 
-// measureLuminance fills in the measures of the luminance.
+// measureLuminance computes the measurements of the luminance.
 func (c *cells) measureLuminance(out *Look) {
 	var histogram [256]int
 	for _, v := range c.light {
@@ -216,7 +218,7 @@ func (c *cells) measureLuminance(out *Look) {
 	var edge int64
 	edges, every := 0.0, 1
 	if c.h > lookSide/4 {
-		every = 2 // rows are enough
+		every = 2 // every second row is enough
 	}
 	for y := 1; y < c.h-1; y += every {
 		row, above, under := c.light[y*c.w:][:c.w], c.light[(y-1)*c.w:][:c.w], c.light[(y+1)*c.w:][:c.w]

@@ -6,7 +6,7 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// orientPicture turns a picture upright. Orientations 5 to 8 exchange rows and columns.
+// orientPicture rotates or mirrors an image by its EXIF orientation. Orientations 5 to 8 exchange rows and columns.
 func orientPicture(img image.Image, orientation int) image.Image {
 	if orientation < 2 || orientation > 8 {
 		return img
@@ -16,22 +16,22 @@ func orientPicture(img image.Image, orientation int) image.Image {
 		3: imaging.Rotate180,
 		4: imaging.FlipV,
 		5: imaging.Transpose,
-		6: imaging.Rotate270, // counter-clockwise: the camera was turned to the left
+		6: imaging.Rotate270, // counter-clockwise: the camera was rotated to the left
 		7: imaging.Transverse,
 		8: imaging.Rotate90,
 	}
 	return turn[orientation](coloursOf(img))
 }
 
-// coloursOf returns a picture in the colours that the network would see, so that turning does not change them.
-// It is whole in memory because imaging reads it from several goroutines.
+// coloursOf converts an image to the colours that the network would see, so that rotating does not change them. The
+// whole result is in memory because package imaging reads it from several goroutines.
 func coloursOf(img image.Image) *image.NRGBA {
 	s := sourceOf(img)
 	w, h := s.sourceSize()
 	return coloursIn(s, image.Rect(0, 0, w, h))
 }
 
-// coloursIn returns a part of a picture in the colours that the network would see.
+// coloursIn converts a part of an image to the colours that the network would see.
 func coloursIn(s source, part image.Rectangle) *image.NRGBA {
 	w, h := part.Dx(), part.Dy()
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestOrientationAsPIL: all eight orientations, in PNG, and one in JPEG and WebP.
+// TestOrientationAsPIL checks all eight orientations in PNG, and one each in JPEG and WebP.
 func TestOrientationAsPIL(t *testing.T) {
 	files := map[string]string{"exif-jpg.jpg": "exif-jpg-turned.png", "exif-webp.webp": "exif-webp-turned.png"}
 	for o := 1; o <= 8; o++ {
@@ -29,12 +29,12 @@ func TestOrientationAsPIL(t *testing.T) {
 		}
 		asStored, err := Decode(data, DecodeOptions{})
 		if err != nil || asStored.Bounds() != image.Rect(0, 0, 13, 8) {
-			t.Errorf("%s: turned without being asked: %v", name, err)
+			t.Errorf("%s: rotated although EXIF is off: %v", name, err)
 		}
 	}
 }
 
-// TestOrientByDefinition: where each stored pixel belongs, by the EXIF standard's table.
+// TestOrientByDefinition checks the place of each stored pixel against the table of the EXIF standard.
 func TestOrientByDefinition(t *testing.T) {
 	img, err := Decode(readFile(t, "testdata/pil/jpeg-420.jpg"), DecodeOptions{})
 	if err != nil {
@@ -70,11 +70,11 @@ func TestOrientByDefinition(t *testing.T) {
 	}
 }
 
-// TestBrokenEXIF: a picture with a damaged EXIF block is shown as stored.
+// TestBrokenEXIF checks that an image with a damaged EXIF block is decoded as stored.
 func TestBrokenEXIF(t *testing.T) {
 	data := readFile(t, "testdata/pil/exif-jpg.jpg")
 	at := bytes.Index(data, []byte("Exif\x00\x00"))
-	for i := range 26 { // all of it: header and one entry
+	for i := range 26 { // the header and one entry
 		spoilt := bytes.Clone(data)
 		spoilt[at+6+i] ^= 0xff
 		if _, err := Decode(spoilt, DecodeOptions{EXIF: true}); err != nil {

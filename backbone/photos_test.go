@@ -19,7 +19,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// photos are what PIL and torchvision show of real photographs (testdata/photos).
+// photos holds the pixels that PIL and torchvision compute from real photographs (testdata/photos).
 type photos struct {
 	Ways map[string]struct {
 		Resize, Crop  int
@@ -28,17 +28,17 @@ type photos struct {
 	Photos []struct {
 		Archive, Name string
 		Ways          map[string]struct {
-			Sums   [3]int // of each channel over all pixels
-			Pixels string // of some, RGB, base64
+			Sums   [3]int // sums of each channel over all pixels
+			Pixels string // some pixels: RGB, base64
 		}
 	}
-	Whole map[string]struct { // of each archive
+	Whole map[string]struct { // by archive
 		Every, Count int
 		SHA256       string // of the pixels of Count photographs
 	}
 }
 
-// seenPhotos reads the numbers, and the photographs themselves from the reference assets.
+// seenPhotos reads the expected numbers, and the photographs from the reference assets.
 func seenPhotos(t testing.TB) (p photos, files map[string][]byte) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/photos/photos.json")
@@ -71,7 +71,7 @@ func seenPhotos(t testing.TB) (p photos, files map[string][]byte) {
 	return p, files
 }
 
-// shown is what a network sees of a picture, as bytes in the order row, column, RGB.
+// shown returns the network's input for an image, as bytes in the order row, column, RGB.
 func shown(t testing.TB, img image.Image, p backbone.Preprocessing) []byte {
 	t.Helper()
 	p.Channels, p.Scale, p.Std = "RGB", 1, [3]float32{1, 1, 1}
@@ -89,8 +89,8 @@ func shown(t testing.TB, img image.Image, p backbone.Preprocessing) []byte {
 	return out
 }
 
-// farFromPIL compares pictures with what PIL shows, each way on its own: the mean absolute difference of the pixels
-// that are recorded, the largest, and the largest difference of a channel's mean over all pixels.
+// farFromPIL compares images with PIL's for each preparation. It returns the mean absolute difference of the recorded
+// pixels, the largest difference, and the largest difference between a channel's means over all pixels.
 func farFromPIL(t testing.TB, decode func([]byte) (image.Image, error)) (mean map[string]float64, most int,
 	shift float64) {
 	t.Helper()
@@ -130,7 +130,7 @@ func farFromPIL(t testing.TB, decode func([]byte) (image.Image, error)) (mean ma
 	return mean, most, shift
 }
 
-// A network sees real photographs as PIL and torchvision would show them, to the bit, with every preparation.
+// A network gets the same input for real photographs as with PIL and torchvision, to the bit, with every preparation.
 func TestPhotosAsPIL(t *testing.T) {
 	mean, most, shift := farFromPIL(t, func(data []byte) (image.Image,
 		error) {
@@ -142,7 +142,7 @@ func TestPhotosAsPIL(t *testing.T) {
 	}
 }
 
-// All pixels of the archives' photographs, or at least of every tenth photograph, are PIL's.
+// All pixels of the archives' photographs, or at least of every tenth photograph, equal PIL's.
 func TestArchivesAsPIL(t *testing.T) {
 	p, _ := seenPhotos(t)
 	if len(p.Whole) != 2 {

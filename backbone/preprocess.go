@@ -7,22 +7,22 @@ import (
 	"winnow/features"
 )
 
-// Preprocessor turns pictures into a network's input. It keeps scratch memory, so each goroutine needs a
-// Preprocessor of its own.
+// Preprocessor turns images into a network's input. It reuses scratch memory, so each goroutine needs its own
+// Preprocessor.
 //
-// It computes only what the crop shows. Rows stream through the horizontal filter into a ring as high as the
-// vertical filter, are rounded to bytes in between as in PIL, and leave as normalised float32 planes. The
-// result equals that of decode, convert, Resize, CenterCrop, ToTensor and Normalize, to the byte.
+// It computes only the pixels within the crop. Rows pass through the horizontal filter into a ring buffer of the
+// vertical filter's height. They are rounded to bytes in between, as in PIL, and written as normalised float32 planes.
+// The result equals convert, Resize, CenterCrop, ToTensor and Normalize in PIL and torchvision, to the byte.
 type Preprocessor struct {
 	p      Preprocessing
 	kernel kernel
 	levels [3][256]float32 // normalised value of each byte, for each of the network's channels
-	plane  [3]int          // where red, green and blue go
+	plane  [3]int          // output planes of red, green and blue
 
 	across, down taps
-	line         []byte   // one row of the picture, RGB or grey
-	ring         [][]byte // rows after the horizontal filter, plane by plane
-	sum          []int32  // one row of the vertical filter
+	line         []byte   // one row of the image, RGB or grey
+	ring         [][]byte // rows after the horizontal filter, each plane by plane
+	sum          []int32  // sums of the vertical filter for one output row
 }
 
 // NewPreprocessor checks p and returns a Preprocessor for it.
@@ -43,7 +43,7 @@ func NewPreprocessor(p Preprocessing) (*Preprocessor, error) {
 	return q, nil
 }
 
-// Preprocess fills dst with one picture; see [Preprocessor].
+// Preprocess fills dst with the network's input for one image; see [Preprocessor].
 func Preprocess(dst []float32, img image.Image, p Preprocessing) error {
 	q, err := NewPreprocessor(p)
 	if err != nil {
@@ -52,13 +52,13 @@ func Preprocess(dst []float32, img image.Image, p Preprocessing) error {
 	return q.Into(dst, img)
 }
 
-// Into fills dst with one picture: Planes × High × Crop values in the order channel, row, column.
+// Into fills dst with the network's input for one image: Planes × High × Crop values in the order channel, row, column.
 func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 	if len(dst) != q.p.Size() {
-		return fmt.Errorf("backbone: room for %d values, expected %d", len(dst), q.p.Size())
+		return fmt.Errorf("backbone: dst has length %d, expected %d", len(dst), q.p.Size())
 	}
 	if img.Bounds().Empty() {
-		return fmt.Errorf("backbone: picture of %v", img.Bounds())
+		return fmt.Errorf("backbone: the image is empty: bounds %v", img.Bounds())
 	}
 	src := sourceOf(img)
 	w, h := src.sourceSize()
@@ -74,7 +74,7 @@ func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 	return nil
 }
 
-// fillZero paints the picture black: the padding of a crop that is larger than the picture.
+// fillZero fills dst with black, the padding of a crop that is larger than the image.
 func (q *Preprocessor) fillZero(dst []float32) {
 	size := q.p.High() * q.p.Crop
 	for c := range q.p.Planes() {
@@ -85,7 +85,7 @@ func (q *Preprocessor) fillZero(dst []float32) {
 	}
 }
 
-// streamRows filters the picture and passes each output row, before its last rounding, to emit.
+// streamRows filters the image and passes each output row to emit, before the row is rounded to bytes.
 func (q *Preprocessor) streamRows(src source, emit func(row int, values []int32)) {
 	cols := len(q.across.start) * q.p.Planes()
 	q.reserveFilterRows(cols)
@@ -94,7 +94,7 @@ func (q *Preprocessor) streamRows(src source, emit func(row int, values []int32)
 	width := q.down.width
 	for row, first := range q.down.start {
 		for ; next < first+width; next++ {
-			if next >= first { // when a high picture shrinks to few rows, some of its rows are not needed
+			if next >= first { // if a tall image shrinks to few rows, some of its rows are not needed
 				q.filterColumns(q.ring[next%width][:cols], src, next, from, end)
 			}
 		}
@@ -114,7 +114,7 @@ func (q *Preprocessor) streamRows(src source, emit func(row int, values []int32)
 	}
 }
 
-// reserveFilterRows makes room for rows of cols samples, as many as the vertical filter is high.
+// reserveFilterRows allocates as many rows of cols samples as the vertical filter needs.
 func (q *Preprocessor) reserveFilterRows(cols int) {
 	for len(q.ring) < q.down.width {
 		q.ring = append(q.ring, nil)
@@ -126,7 +126,7 @@ func (q *Preprocessor) reserveFilterRows(cols int) {
 	q.line = features.Grow(q.line, 3*q.across.in)
 }
 
-// filterColumns reads columns from … end of row y and filters them into dst.
+// filterColumns reads columns from … end of row y and writes the filtered row to dst.
 func (q *Preprocessor) filterColumns(dst []byte, src source, y, from, end int) {
 	line := q.line[:3*(end-from)]
 	src.readSourceRow(line, y, from, end)
@@ -137,7 +137,7 @@ func (q *Preprocessor) filterColumns(dst []byte, src source, y, from, end int) {
 	resampleGrey(dst, toGrey(line), from, &q.across)
 }
 
-// toGrey replaces RGB by PIL's luma in place: (19595·R + 38470·G + 7471·B + 2¹⁵) / 2¹⁶ (ITU-R 601).
+// toGrey replaces RGB by PIL's luma, in place: (19595·R + 38470·G + 7471·B + 2¹⁵) / 2¹⁶ (ITU-R 601).
 func toGrey(line []byte) []byte {
 	n := len(line) / 3
 	for i := range n {

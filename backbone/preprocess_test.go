@@ -10,13 +10,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// unchanged leaves bytes as they are, so that results can be compared as pixels.
+// unchanged returns a preprocessing without normalisation, so that results can be compared as pixels.
 func unchanged(resize, crop int, way string) Preprocessing {
 	return Preprocessing{Resize: resize, Crop: crop, Interpolation: way, Channels: "RGB", Scale: 1,
 		Std: [3]float32{1, 1, 1}}
 }
 
-// pixelsOf are the bytes of a plain result, RGB interleaved.
+// pixelsOf returns a result without normalisation as bytes, RGB interleaved.
 func pixelsOf(dst []float32, side, planes int) []byte {
 	out := make([]byte, len(dst))
 	for i := range side * side {
@@ -31,7 +31,7 @@ func run(t testing.TB, img image.Image, p Preprocessing) []float32 {
 	t.Helper()
 	dst := make([]float32, p.Size())
 	for i := range dst {
-		dst[i] = float32(math.NaN()) // every value must be written
+		dst[i] = float32(math.NaN()) // every value must be overwritten
 	}
 	if err := Preprocess(dst, img, p); err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func resizePicture(t testing.TB) image.Image {
 	return img
 }
 
-// TestResizeAsPIL: resize and crop give PIL's bytes, all of them.
+// TestResizeAsPIL checks that resize and crop give PIL's bytes.
 func TestResizeAsPIL(t *testing.T) {
 	img := resizePicture(t)
 	for _, way := range []string{"bilinear", "bicubic", "lanczos"} {
@@ -87,7 +87,7 @@ func TestResizeAsPIL(t *testing.T) {
 	}
 }
 
-// general is the same preprocessing in the usual way: a whole NRGBA picture, imaging's resize in floating point, crop.
+// general is the same preprocessing in the usual way: a whole NRGBA image, imaging's resize in floating point, crop.
 func general(img image.Image, p Preprocessing, filter imaging.ResampleFilter) []byte {
 	b := img.Bounds()
 	full := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
@@ -110,7 +110,7 @@ func general(img image.Image, p Preprocessing, filter imaging.ResampleFilter) []
 var filters = map[string]imaging.ResampleFilter{"bilinear": imaging.Linear, "bicubic": imaging.CatmullRom,
 	"lanczos": imaging.Lanczos}
 
-// TestPhotographAsGeneral is the usual case, where the two ways may differ in the last bit of one value in ten.
+// TestPhotographAsGeneral tests the usual case, in which both methods may differ in the last bit of one value in ten.
 func TestPhotographAsGeneral(t *testing.T) {
 	img, err := Decode(photographJPEG(t, 500, 375, 1), DecodeOptions{})
 	if err != nil {
@@ -126,14 +126,14 @@ func TestPhotographAsGeneral(t *testing.T) {
 	}
 }
 
-// slowly is PIL's arithmetic without any cleverness: the whole picture, every weight computed where it is
-// used, first across, then down, rounded to bytes in between; then the crop.
+// slowly applies PIL's arithmetic without optimisation: it resizes the whole image, first horizontally, then
+// vertically, computes every weight where it is used and rounds to bytes in between; then it crops.
 func slowly(img image.Image, p Preprocessing) []byte {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	rw, rh := p.targetSize(w, h)
 	k, _ := kernelOf(p.Interpolation)
 	pixels := rgbOf(img)
-	// axis resizes lines of samples; at says where a sample lies when lines have size samples.
+	// axis resizes lines of samples; at returns the index of a sample if lines have size samples.
 	axis := func(src []byte, in, out, lines int, at func(line, i, size int) int) []byte {
 		if in == out {
 			return src
@@ -172,8 +172,8 @@ func slowly(img image.Image, p Preprocessing) []byte {
 	return out
 }
 
-// TestFusedAsSlow: random sizes, ratios and crops equal the slow way to the byte, and imaging's float64 to
-// within two (a tie may be rounded differently in each pass).
+// TestFusedAsSlow checks for random sizes, ratios and crops that the result equals the slow method to the byte, and
+// imaging's float64 to within two (a tie may be rounded differently in each pass).
 func TestFusedAsSlow(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w, h := rapid.IntRange(1, 90).Draw(r, "w"), rapid.IntRange(1, 90).Draw(r, "h")
@@ -197,7 +197,7 @@ func TestFusedAsSlow(t *testing.T) {
 		}
 		got := pixelsOf(dst, p.Crop, 3)
 		if mean, most := difference(got, slowly(img, p)); most != 0 {
-			r.Errorf("differs from the slow way by %.3f on average, %d at most", mean, most)
+			r.Errorf("differs from the slow method by %.3f on average, %d at most", mean, most)
 		}
 		if _, most := difference(got, general(img, p, filters[way])); most > 2 {
 			r.Errorf("differs from imaging by %d", most)
@@ -237,7 +237,7 @@ func TestGeometryAsTorchvision(t *testing.T) {
 			t.Errorf("%d×%d becomes %d×%d, expected %d×%d", c.w, c.h, rw, rh, c.rw, c.rh)
 		}
 	}
-	// int(round((n-crop)/2.0)) in Python, computed there: halves go to the even number.
+	// Computed with int(round((n-crop)/2.0)) in Python, where halves are rounded to the even number.
 	for _, c := range [][3]int{{256, 224, 16}, {341, 224, 58}, {339, 224, 58}, {227, 224, 2}, {225, 224, 0},
 		{229, 224, 2}, {231, 224, 4}} {
 		if lo, hi, pad := centreCrop(c[0], c[1]); lo != c[2] || hi != lo+224 || pad != 0 {

@@ -1,5 +1,5 @@
-// Package backbone turns image files into vectors: decode, orient, resize, crop, batch, infer, store.
-// It contains no cgo; backbone/ort makes the network itself, a [Network].
+// Package backbone turns image files into vectors: it decodes, rotates, resizes, crops, batches, infers and stores.
+// The package contains no cgo; package backbone/ort implements the [Network].
 package backbone
 
 import (
@@ -10,11 +10,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Preprocessing describes a network's input. The zero value is not valid; each entry of models has one.
+// Preprocessing describes how an image becomes a network's input. The zero value is invalid; package models defines a
+// Preprocessing for each network.
 type Preprocessing struct {
-	// Resize is the target of the resize, pixels; 0: no resize. With Exact the result is Resize×Resize, whatever the
-	// aspect; otherwise the shorter side becomes Resize. For a network that is not square, Resize is the width of a
-	// box of the network's aspect: with Exact the result is the box, otherwise it just covers it.
+	// Resize is the target of the resize in pixels; 0: no resize. With Exact the result is Resize×Resize, whatever the
+	// aspect ratio; otherwise the shorter side becomes Resize. If the network's input is not square, Resize is the
+	// width of a box of the input's aspect ratio. With Exact the result is the box, otherwise it just covers the box.
 	Resize int  `json:"resize" yaml:"resize"`
 	Exact  bool `json:"exact" yaml:"exact"`
 
@@ -22,28 +23,28 @@ type Preprocessing struct {
 	Interpolation string     `json:"interpolation" yaml:"interpolation"` // bilinear, bicubic, lanczos; antialiased
 	Channels      string     `json:"channels" yaml:"channels"`           // RGB, BGR, L (one grey channel)
 	Scale         float32    `json:"scale" yaml:"scale"`                 // multiplies each byte (1/255 or 1)
-	Mean          [3]float32 `json:"mean" yaml:"mean"`                   // then subtracted, in the network's order
+	Mean          [3]float32 `json:"mean" yaml:"mean"`                   // then subtracted; channels as in Channels
 	Std           [3]float32 `json:"std" yaml:"std"`                     // then divided by
-	EXIF          bool       `json:"exif" yaml:"exif"`                   // turn by EXIF orientation; the papers do not
+	EXIF          bool       `json:"exif" yaml:"exif"`                   // rotate by EXIF orientation (not in papers)
 
 	// Height is the height of the centre crop; 0: Crop, a square.
 	Height int `json:"height,omitempty" yaml:"height,omitempty"`
 
-	// Long resizes the longer side to Resize instead of the shorter (to fit into the box): all of the picture is seen,
-	// and the rest of the crop is black.
+	// Long resizes the longer side, instead of the shorter, to Resize, so that the result fits into the box. The whole
+	// image is then visible, and the rest of the crop is black.
 	Long bool `json:"long,omitempty" yaml:"long"`
 }
 
-// Key returns a canonical text of p. Runs with equal keys show the network the same numbers.
+// Key returns a canonical text of p. Equal keys mean that the network gets the same numbers.
 func (p Preprocessing) Key() string {
 	b, err := json.Marshal(p)
 	if err != nil {
-		panic("backbone: " + err.Error()) // plain numbers and strings: cannot happen
+		panic("backbone: " + err.Error()) // cannot happen: p holds only plain numbers and strings
 	}
 	return string(b)
 }
 
-// ParsePreprocessing parses the text of [Preprocessing.Key], which must be all of key.
+// ParsePreprocessing parses the text of [Preprocessing.Key]. The whole text must be in canonical form.
 func ParsePreprocessing(key string) (Preprocessing, error) {
 	var p Preprocessing
 	d := json.NewDecoder(strings.NewReader(key))
@@ -60,7 +61,7 @@ func ParsePreprocessing(key string) (Preprocessing, error) {
 	return p, nil
 }
 
-// Planes returns the number of channels the network sees.
+// Planes returns the number of channels of the network's input.
 func (p Preprocessing) Planes() int {
 	if p.Channels == "L" {
 		return 1
@@ -75,20 +76,20 @@ type Network interface {
 	Dim() int
 }
 
-// Pinner is a network whose device copies faster from and to memory that was registered with it. Memory stays
+// Pinner is a network whose device copies data faster if the host memory is registered (pinned). Memory stays
 // registered until Unpin.
 type Pinner interface {
 	Pin(data []float32)
 	Unpin()
 }
 
-// Lanes is a network loaded several times, on several devices or on one. It computes several batches at once.
+// Lanes is a network that is loaded several times, on one or several devices, and computes several batches at once.
 type Lanes interface {
 	Network
 	Lanes() []Network
 }
 
-// listLanes returns the networks that can compute at the same time.
+// listLanes returns the networks that can compute at the same time: those of Lanes, or net itself.
 func listLanes(net Network) []Network {
 	if l, ok := net.(Lanes); ok {
 		return l.Lanes()

@@ -17,12 +17,12 @@ import (
 	"winnow/backbone"
 )
 
-// scene is a coloured photograph of w×h pixels.
+// scene returns a coloured photograph of w×h pixels.
 func scene(w, h, seed int) *image.NRGBA {
 	return imaging.Clone(backbone.Photograph(w, h, uint64(seed)))
 }
 
-// changed returns a picture with every colour changed.
+// changed returns an image with every colour mapped by to.
 func changed(img *image.NRGBA, to func(c color.NRGBA) color.NRGBA) *image.NRGBA {
 	out := image.NewNRGBA(img.Rect)
 	for y := range img.Rect.Dy() {
@@ -97,7 +97,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A problem that many pictures have is how the set is.
+// A problem that many images have is normal for the set.
 func TestProblemsOfAll(t *testing.T) {
 	usual := backbone.Look{W: 28, H: 28, Lightest: 60, Entropy: 2, Sharpness: 1}
 	looks := make([]backbone.Look, 100)
@@ -105,16 +105,16 @@ func TestProblemsOfAll(t *testing.T) {
 		looks[i] = usual
 	}
 	if found := backbone.FindProblems(looks); len(slices.Concat(found...)) > 0 {
-		t.Errorf("found %v in equal pictures, expected nothing", found)
+		t.Errorf("found %v in equal images, expected no problem", found)
 	}
-	looks[7] = backbone.Look{} // not read
+	looks[7] = backbone.Look{} // was not read
 	looks[9].W, looks[9].H = 280, 280
 	want := make([][]backbone.Found, len(looks))
-	want[9] = []backbone.Found{{backbone.OddSize, "280×280 pixels, where half of the set is near 28×28"}}
+	want[9] = []backbone.Found{{backbone.OddSize, "280×280 pixels, where the median is about 28×28"}}
 	if diff := cmp.Diff(want, backbone.FindProblems(looks)); diff != "" {
 		t.Error(diff)
 	}
 	if n := len(backbone.FindProblems(looks[7:8])[0]); n > 0 {
-		t.Errorf("%d problems of a picture that was not read", n)
+		t.Errorf("%d problems of an image that was not read", n)
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"winnow/internal/regular"
 )
 
-// maxFile bounds an image file. A larger file is not an image, despite its name.
+// maxFile is the largest size of an image file in bytes. A larger file is not an image, whatever its name.
 const maxFile = 1 << 30
 
-// probed is how many images at the beginning may be unreadable before the whole list is refused.
+// probed is how many images at the start of the list are tried before the whole list is refused as unreadable.
 const probed = 64
 
-// reader turns image files into a network's input. It reuses its memory from file to file.
+// reader turns image files into a network's input. It reuses its memory for all files.
 type reader struct {
 	fsys    fs.FS
 	views   []View
@@ -26,12 +26,12 @@ type reader struct {
 	options DecodeOptions
 	data    []byte
 
-	looks bool // measure the picture that read reads
+	looks bool // whether to measure each image that is read
 	look  looker
-	last  Look // of that picture
+	last  Look // measurements of the last image
 }
 
-// newViewers returns a viewer for each view; views with the same recipe share one.
+// newViewers returns a viewer for each view; views with the same recipe share a viewer.
 func newViewers(p Preprocessing, views []View) ([]*Viewer, error) {
 	list := make([]*Viewer, len(views))
 	known := map[Augmentation]*Viewer{}
@@ -48,7 +48,7 @@ func newViewers(p Preprocessing, views []View) ([]*Viewer, error) {
 	return list, nil
 }
 
-// readImageViews fills dst with the views of one image. The error does not name the path.
+// readImageViews reads one image and fills dst with its views. The error does not name the path.
 func (r *reader) readImageViews(dst [][]float32, path string) error {
 	r.last = Look{}
 	return r.usePicture(path, func(img image.Image) error {
@@ -64,10 +64,10 @@ func (r *reader) readImageViews(dst [][]float32, path string) error {
 	})
 }
 
-// usePicture decodes one image, or a crop of one, and passes it to use, within the memory budgets. Every failure,
-// even a panic, is an error of this image; the error does not name the path.
+// usePicture decodes an image, or the crop of an image, and passes it to use, within the memory budgets. Every
+// failure, even a panic, is an error of this image. The error does not name the path.
 func (r *reader) usePicture(path string, use func(image.Image) error) (err error) {
-	defer catchPanic("reading the picture", &err)
+	defer catchPanic("reading the image", &err)
 	return r.planFile(path, func(p decoding, crop datasets.Crop, isCrop bool) error {
 		peak := p.peakBytes()
 		if isCrop {
@@ -87,11 +87,11 @@ func (r *reader) usePicture(path string, use func(image.Image) error) (err error
 	})
 }
 
-// planFile reads an image's file into r.data and plans its decoding.
+// planFile reads an image's file into r.data, plans its decoding and calls use with the plan.
 func (r *reader) planFile(path string, use func(p decoding, crop datasets.Crop, isCrop bool) error) error {
 	file, crop, isCrop := datasets.CutCrop(path)
 	options := r.options
-	if isCrop { // crops are measured on the whole, upright picture
+	if isCrop { // a crop's coordinates refer to the whole image at full size after EXIF rotation
 		options.EXIF, options.Enough = true, nil
 	}
 	f, info, err := regular.From(r.fsys, file)
@@ -114,9 +114,9 @@ func (r *reader) planFile(path string, use func(p decoding, crop datasets.Crop, 
 	return use(p, crop, isCrop)
 }
 
-// loadFile reads a file into r.data. If it does not begin like an image, only its first bytes are read.
+// loadFile reads a file into r.data. If the file does not start like an image, only its first bytes are read.
 func (r *reader) loadFile(f io.Reader, size int) error {
-	var head [48]byte // as much as tells a pointer of Git LFS
+	var head [48]byte // long enough to recognise a Git LFS pointer
 	n, err := io.ReadFull(f, head[:min(size, len(head))])
 	if FileType(head[:n]) == "" {
 		size = n
@@ -130,7 +130,7 @@ func (r *reader) loadFile(f io.Reader, size int) error {
 	}
 	r.data = r.data[:n]
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return nil // the file has shrunk, or has no known size: the decoder judges what was read
+		return nil // the file has shrunk, or its size was unknown: let the decoder check the data
 	}
 	return err
 }
@@ -142,14 +142,14 @@ func withoutPath(err error) error {
 	return err
 }
 
-// catchPanic turns a panic into an error.
+// catchPanic turns a panic into an error. It must be deferred.
 func catchPanic(doing string, err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%s panicked: %v", doing, p)
 	}
 }
 
-// NoneReadable is the error for an image list of which none of the first images can be read.
+// NoneReadable is the error for an image list if none of its first images can be read.
 type NoneReadable struct {
 	Tried  int
 	Path   string // the first image
@@ -160,16 +160,16 @@ func (e *NoneReadable) Error() string {
 	return fmt.Sprintf("backbone: none of the first %d images can be read; %s: %v", e.Tried, e.Path, e.Reason)
 }
 
-// Advice says what to do about it if the first image is there.
+// Advice returns what the user can do about the error.
 func (e *NoneReadable) Advice() string {
 	if errors.Is(e.Reason, fs.ErrNotExist) {
 		return ""
 	}
-	return "look at " + e.Path + " in another program: if it is damaged, copy it again, else save it as JPEG or PNG"
+	return "open " + e.Path + " in an image viewer: if it is damaged, copy it again; otherwise save it as JPEG or PNG"
 }
 
-// probeImages reads images from the beginning until one can be read, and returns its index and pixels. If none of the
-// first can be read, the folder is probably the wrong one and nothing should be started.
+// probeImages reads images from the start of the list until one can be read, and returns its index and pixels. If none
+// of the first images can be read, the folder is probably wrong, and the extraction must not start.
 func (r *reader) probeImages(paths []string) (at int, pixels [][]float32, err error) {
 	if len(paths) == 0 {
 		return 0, nil, errors.New("backbone: extract: the image list is empty")

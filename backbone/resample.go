@@ -6,14 +6,14 @@ import (
 	"winnow/features"
 )
 
-// kernel is an interpolation filter. at returns its value at a distance from the centre; it is zero from
-// support on.
+// kernel is an interpolation filter. at returns the filter's value at a distance from the centre. The value is zero
+// for distances of support or more.
 type kernel struct {
 	support float64
 	at      func(x float64) float64
 }
 
-// kernelOf returns PIL's filter for torchvision's name.
+// kernelOf returns PIL's filter for torchvision's name of an interpolation.
 func kernelOf(interpolation string) (kernel, bool) {
 	switch interpolation {
 	case "bilinear":
@@ -56,37 +56,36 @@ func sinc(x float64) float64 {
 	return math.Sin(x) / x
 }
 
-// weightBits is the number of fractional bits of a weight: 32 less 8 for the byte and 2 for overshoot, as in
-// PIL.
+// weightBits is the number of fractional bits of a weight. As in PIL it is 32 minus 8 for the byte and 2 for overshoot.
 const weightBits = 22
 
-// group is how many weights the inner loops take at once: enough for a bilinear reduction to a half.
+// group is how many weights the inner loops process at once: enough for a bilinear reduction by 2.
 const group = 4
 
-// taps are the integer weights of consecutive output samples lo ≤ i < hi of one axis: output i is Σ_j
+// taps holds the integer weights of the output samples lo ≤ i < hi of one axis. Output i is Σ_j
 // weights[i-lo][j]·in[start[i-lo]+j], shifted right by weightBits after adding half.
 //
-// When shrinking, the filter is stretched by the scale ("antialias"). It is centred on (i+1/2)·scale, and its
-// weights sum to 1, in float64 before they are rounded: the same integers as PIL's. Every output has the same
-// number of weights, a multiple of group if the axis is long enough. The surplus weights are zero, and near the
-// far edge the window moves back to stay inside.
+// When shrinking, the filter is stretched by the scale ("antialias"). It is centred on (i+1/2)·scale. Its weights sum
+// to 1 in float64 before they are rounded to the same integers as PIL's. Every output has the same number of weights,
+// a multiple of group if the axis is long enough. Surplus weights are zero, and near the far edge the window moves
+// back to stay within the axis.
 type taps struct {
 	in, out, lo, hi int
-	width           int     // weights of each output
-	start           []int   // first input of each output; never falls
-	weights         []int32 // width for each output
+	width           int     // number of weights of each output
+	start           []int   // first input of each output; never decreases
+	weights         []int32 // width weights for each output
 }
 
 // computeTaps fills t for an axis of in samples resized to out samples, reusing its memory.
 func (t *taps) computeTaps(in, out, lo, hi int, k kernel) {
 	if t.in == in && t.out == out && t.lo == lo && t.hi == hi {
-		return // consecutive pictures often have the same size
+		return // consecutive images often have the same size
 	}
 	t.in, t.out, t.lo, t.hi = in, out, lo, hi
 	scale := float64(in) / float64(out)
 	stretch := max(scale, 1)
 	support := k.support * stretch
-	if in == out { // nothing to filter
+	if in == out { // no resize
 		support = 0.5
 	}
 	t.width = min((int(math.Ceil(2*support))+group)/group*group, in)
@@ -111,13 +110,13 @@ func (t *taps) computeTaps(in, out, lo, hi int, k kernel) {
 	}
 }
 
-// inputSpan returns the range of input samples that the outputs need.
+// inputSpan returns the range of input samples that the outputs depend on.
 func (t *taps) inputSpan() (first, end int) {
 	return t.start[0], t.start[len(t.start)-1] + t.width
 }
 
-// clipped maps a sum to its byte, rounded and clipped to 0 … 255. The index is the sum's upper ten bits, of
-// which the first is the sign.
+// clipped maps a sum to a byte, rounded and clipped to 0 … 255. The index is the upper ten bits of the sum; the first
+// of them is the sign.
 type clipped [1 << (32 - weightBits)]byte
 
 var clipTable = newClipped()
@@ -130,16 +129,16 @@ func newClipped() *clipped {
 	return t
 }
 
-// halfWeight is added to a sum before it is shifted, to round it.
+// halfWeight is added to a sum before the shift, for rounding.
 const halfWeight = 1 << (weightBits - 1)
 
-// resampleRow resizes one row of RGB bytes, whose first pixel is column from, into three rows, one for each
-// colour, each len(dst)/3 long.
+// resampleRow resizes one row of RGB bytes, whose first pixel is column from, into three rows, one per colour. Each of
+// the three has len(dst)/3 samples.
 func resampleRow(dst, src []byte, from int, t *taps) {
 	n := len(t.start)
 	red, green, blue := dst[:n], dst[n:2*n], dst[2*n:3*n]
 	done := resampleRowVector(red, green, blue, src, from, t)
-	if t.width == group { // the usual case: a photograph shrunk to the network's size, bilinear
+	if t.width == group { // the usual case: a bilinear reduction to the network's size
 		resampleRow4(red, green, blue, src, from, t, done)
 		return
 	}
@@ -159,7 +158,7 @@ func resampleRow(dst, src []byte, from int, t *taps) {
 	}
 }
 
-// resampleRow4 is resampleRow with four weights, written out, beginning at output begin.
+// resampleRow4 is an unrolled resampleRow for four weights per output. It starts at output begin.
 func resampleRow4(red, green, blue, src []byte, from int, t *taps, begin int) {
 	weights, starts := t.weights[group*begin:], t.start[begin:]
 	red, green, blue = red[begin:][:len(starts)], green[begin:][:len(starts)], blue[begin:][:len(starts)]
@@ -191,7 +190,7 @@ func resampleGrey(dst, src []byte, from int, t *taps) {
 	}
 }
 
-// resampleColumns adds four rows, each times its weight, to the sums. With begin it overwrites the sums.
+// resampleColumns adds four rows, each multiplied by its weight, to the sums. If begin is set, it overwrites the sums.
 func resampleColumns(sum []int32, rows *[group][]byte, w *[group]int32, begin bool) {
 	a, b, c, d := rows[0][:len(sum)], rows[1][:len(sum)], rows[2][:len(sum)], rows[3][:len(sum)]
 	w0, w1, w2, w3 := w[0], w[1], w[2], w[3]

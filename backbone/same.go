@@ -11,28 +11,29 @@ import (
 )
 
 const (
-	sameSide    = 64 // of the thumbnails that are compared
-	sameCells   = 32 // most cells along a side in which they are compared: as many as the smaller one has pixels
-	sameMargins = 12 // most 128ths of a side that may be cropped at each edge: 9 %
+	sameSide    = 64 // side in pixels of the thumbnails that are compared
+	sameCells   = 32 // most cells along a side: the smaller image's pixels limit the number
+	sameMargins = 12 // most 128ths of a side cropped at each edge: 9 %
 	sameLeast   = 0.985
-	fewCells    = 20 // along a side, in fewer of which different digits look alike
+	fewCells    = 20 // with fewer cells along a side, different digits look similar
 	sameFew     = 0.99
-	sameFar     = 0.95  // of coarse cells, below which finer ones are not compared
-	sameNoisy   = 0.95  // enough if the rest is noise, as that of a JPEG of 32 pixels: coarse cells agree
-	sameCoarse  = 0.998 // of coarseCells
+	sameFar     = 0.95  // coarse correlation below which finer cells are not compared
+	sameNoisy   = 0.95  // correlation that suffices if coarse cells agree: fine cells may be noise
+	sameCoarse  = 0.998 // correlation in coarseCells cells along a side
 	coarseCells = 12
 	tintCells   = 8
 	sameTint    = 0.95
-	flat        = 2 // most deviation, in levels of 256, of a picture without content
+	flat        = 2 // largest deviation, of 256 levels, of an image without content
 )
 
-// SamePictures reports for pairs of files whether they hold the same picture: perhaps scaled, saved again, mirrored, or
-// with up to 9 % cropped at every edge. A file that cannot be read is not the same as any. The only error is that of
-// ctx.
+// SamePictures reports for each pair of files whether both hold the same image: perhaps scaled, saved again, mirrored,
+// or cropped by up to 9 % at every edge. A file that cannot be read is not the same as any other. SamePictures fails
+// only if ctx is done.
 //
-// Under one of these changes the luminance of both, in as many cells along a side as the smaller one has pixels but at
-// most 32, must correlate by 0.985 or more, in fewer than 20 cells by 0.99; or by 0.95 or more and in 12 cells by
-// 0.998; and their colours in 8 cells by 0.95 (experiments/audit).
+// Two images are the same if, under one of these changes, their luminances and colours correlate. The luminance is
+// compared in as many cells along a side as the smaller image has pixels, but at most 32. It must correlate by 0.985,
+// or 0.99 if there are fewer than 20 cells; or by 0.95, and by 0.998 in 12 cells. The colours must correlate by 0.95
+// in 8 cells (experiments/audit).
 func SamePictures(ctx context.Context, fsys fs.FS, pairs [][2]string) ([]bool, error) {
 	same := make([]bool, len(pairs))
 	workers := runtime.GOMAXPROCS(0)
@@ -52,7 +53,7 @@ func SamePictures(ctx context.Context, fsys fs.FS, pairs [][2]string) ([]bool, e
 	return same, group.Wait()
 }
 
-// isSamePicture compares a with every change of b, and b with every crop of a.
+// isSamePicture compares a with every changed version of b, and b with every crop of a.
 func isSamePicture(a, b *image.NRGBA) bool {
 	if flatA, flatB := isFlat(a), isFlat(b); flatA || flatB {
 		near := flatA && flatB
@@ -75,26 +76,27 @@ func isSamePicture(a, b *image.NRGBA) bool {
 	return false
 }
 
-// change is what may have been done to a picture.
+// change describes how one image of a pair may differ from the other.
 type change struct {
-	margin   int // 128ths of its sides, cropped at every edge
+	margin   int // 128ths of the sides, cropped at every edge
 	mirrored bool
 }
 
-// seenPicture holds the luminance and the colours of a thumbnail.
+// seenPicture holds the luminance and the colours of a thumbnail for comparing.
 type seenPicture struct {
 	w, h  int
 	light plane
 	tints [3]plane
 }
 
-// plane holds, for each corner of a pixel, the sum of one number per pixel above and to its left: w+1 sums in a row.
+// plane is an integral image: entry (x, y) holds the sum of all pixels above and to the left of corner (x, y), w+1
+// entries per row.
 type plane struct {
 	w, h int
 	sums []float64
 }
 
-// newPlane sums up w·h numbers, row by row.
+// newPlane builds the integral image of w·h numbers, given row by row.
 func newPlane(w, h int, at func(i int) float64) plane {
 	p := plane{w, h, make([]float64, (w+1)*(h+1))}
 	for y := range h {
@@ -118,8 +120,8 @@ func measurePicture(img *image.NRGBA) seenPicture {
 		[3]plane{newPlane(w, h, red), newPlane(w, h, green), newPlane(w, h, blue)}}
 }
 
-// isSameChanged reports whether a changed q is the picture p; n are the finest cells, coarse is their correlation in
-// coarseCells.
+// isSameChanged reports whether p and the changed q show the same image. n is the finest number of cells along a side,
+// coarse the luminance's correlation in coarseCells.
 func (p seenPicture) isSameChanged(q seenPicture, c change, n int, coarse float64) bool {
 	if coarse < sameFar {
 		return false
@@ -148,13 +150,13 @@ func correlateCells(a, b []float64) (sum float64) {
 	return sum
 }
 
-// reduceChanged returns n×n cells of a changed picture, without their mean, as a vector of unit length.
+// reduceChanged returns n×n cells of a changed image, minus their mean, as a vector of length 1.
 func (p plane) reduceChanged(c change, n int) []float64 {
 	return standardiseCells(p.sumPlaneCells(c, n))
 }
 
-// sumPlaneCells returns the sums of n×n cells of a changed picture. A pixel on a border counts for both sides by its
-// shares.
+// sumPlaneCells returns the sums of n×n cells of a changed image. A pixel on the border between two cells is divided
+// between both in proportion.
 func (p plane) sumPlaneCells(c change, n int) []float64 {
 	line := p.w + 1
 	xs, ys := cellBorders(p.w, c.margin, n), cellBorders(p.h, c.margin, n)
@@ -182,13 +184,13 @@ func (p plane) sumPlaneCells(c change, n int) []float64 {
 	return cells
 }
 
-// border lies a share of a pixel after a whole number of them.
+// border is a position between pixels: a whole number of them plus a share of the next.
 type border struct {
 	at    int
 	share float64
 }
 
-// cellBorders divides n pixels, without a margin in 128ths at both ends, into cells.
+// cellBorders returns the borders of cells that divide n pixels, without a margin in 128ths at both ends.
 func cellBorders(n, margin, cells int) []border {
 	from := float64(n*margin) / 128
 	list := make([]border, cells+1)

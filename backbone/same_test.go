@@ -13,7 +13,7 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// scene draws waves that depend on the seed.
+// scene returns an image of waves that depend on the seed.
 func scene(seed float64) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, 200, 150))
 	for y := range 150 {

@@ -10,12 +10,12 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// lastScan is where the last scan of a JPEG file begins; it ends two bytes before the file.
+// lastScan returns the offset of the last scan in a JPEG file. The scan ends two bytes before the file.
 func lastScan(data []byte) int { return bytes.LastIndex(data, []byte{0xff, 0xda}) }
 
-// TestScansAreBounded: a scan that brings nothing new is refused, and so are very many scans, before any
-// decoder runs. This holds for pictures that only the standard library's decoder takes, and for scans hidden
-// after bytes that it skips.
+// TestScansAreBounded checks that a scan without new bits is rejected, and so are very many scans, before a decoder
+// runs. This includes images that only the standard library decodes, and scans hidden after bytes that the library
+// skips.
 func TestScansAreBounded(t *testing.T) {
 	data := readFile(t, "testdata/scaled/420-progressive.jpg")
 	if _, err := jfif.Inspect(data); err != nil {
@@ -29,7 +29,7 @@ func TestScansAreBounded(t *testing.T) {
 		}
 		return append(out, data[end:]...)
 	}
-	rgb := func(data []byte) []byte { // says that its planes are red, green and blue
+	rgb := func(data []byte) []byte { // declares its planes as red, green and blue
 		return append(append([]byte("\xff\xd8"), "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"...), data[2:]...)
 	}
 	ahead := bytes.Clone(data) // its first refinement comes too early
@@ -39,13 +39,13 @@ func TestScansAreBounded(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"twice":              {again(1, ""), "brings bits of coefficients twice"},
-		"4000 times":         {again(4000, ""), "brings bits of coefficients"},
-		"twice, in RGB":      {rgb(again(1, "")), "brings bits of coefficients"},
-		"twice, behind zero": {again(1, "\xff\x00"), "brings bits of coefficients"},
-		"twice, after fill":  {again(1, "\xff\xff"), "brings bits of coefficients"},
-		"twice, behind RST":  {again(1, "\xff\xd3"), "brings bits of coefficients"},
-		"twice, after text":  {again(1, "text"), "brings bits of coefficients"},
+		"twice":              {again(1, ""), "contains bits of coefficients twice"},
+		"4000 times":         {again(4000, ""), "contains bits of coefficients"},
+		"twice, in RGB":      {rgb(again(1, "")), "contains bits of coefficients"},
+		"twice, behind zero": {again(1, "\xff\x00"), "contains bits of coefficients"},
+		"twice, after fill":  {again(1, "\xff\xff"), "contains bits of coefficients"},
+		"twice, behind RST":  {again(1, "\xff\xd3"), "contains bits of coefficients"},
+		"twice, after text":  {again(1, "text"), "contains bits of coefficients"},
 		"before its time":    {ahead, "out of order"},
 		"empty scans":        {manyScans(data, 200), "jpeg: more than 100 scans"},
 	} {
@@ -57,16 +57,16 @@ func TestScansAreBounded(t *testing.T) {
 		}
 	}
 	if _, err := jfif.Decode(again(1, "")); err == nil {
-		t.Error("the decoder took a scan twice")
+		t.Error("the decoder accepted a repeated scan")
 	}
 	if img, err := Decode(rgb(data), DecodeOptions{}); err != nil {
-		t.Error(err) // the others take it
+		t.Error(err) // the other decoder accepts it
 	} else if h, _ := jfif.Inspect(rgb(data)); h.Usual || img == nil {
-		t.Error("RGB is no usual kind")
+		t.Error("RGB was reported as usual")
 	}
 }
 
-// manyScans puts scans that bring nothing, from a coefficient to the one before it, in front of the first.
+// manyScans inserts scans without coefficients before the first scan.
 func manyScans(data []byte, n int) []byte {
 	at := bytes.Index(data, []byte{0xff, 0xda})
 	id := data[at+5]
@@ -74,7 +74,7 @@ func manyScans(data []byte, n int) []byte {
 		data[at:]...)
 }
 
-// TestInspectCounts: samples are those of the planes as decoders hold them.
+// TestInspectCounts checks that the number of samples is that of the planes in the decoders.
 func TestInspectCounts(t *testing.T) {
 	for name, want := range map[string]int64{"grey": 1, "444": 3, "422": 4, "420": 6, "440": 4, "411": 6} {
 		data := readFile(t, "testdata/scaled/"+name+".jpg")
@@ -89,7 +89,8 @@ func TestInspectCounts(t *testing.T) {
 	}
 }
 
-// FuzzInspect: no small file passes that announces many samples, and Inspect itself allocates almost nothing.
+// FuzzInspect checks that a small file with a large number of samples is rejected, and that Inspect allocates almost
+// no memory.
 func FuzzInspect(f *testing.F) {
 	data := readFile(f, "testdata/scaled/420-progressive.jpg")
 	f.Add(data)

@@ -2,13 +2,14 @@ package backbone
 
 import "golang.org/x/sys/cpu"
 
-// avx2 reports whether pictures are prepared with AVX2. The tests turn it off to compare both ways.
+// avx2 reports whether images are prepared with AVX2. Tests set it to false to compare both implementations.
 var avx2 = cpu.X86.HasAVX2
 
-// Each function below does the first part of the work of the Go function named in its comment, and returns how many
-// pixels or outputs are done; the Go function does the rest. None reads or writes beyond its slices.
+// Each function below does the first part of the work of a Go function, named in its comment. It returns how many
+// pixels or outputs it has computed; the Go function computes the rest. The functions do not read or write beyond
+// their slices.
 
-// weighVector does the work of weigh and, with a bias and a shift by 2, that of vertical.
+// weighVector does the work of weighChroma; a bias and a shift by 2 give the result of interpolateChroma.
 func weighVector(t []uint32, nb, nr, fb, fr []byte, bias uint32, shift uint) int {
 	n := min(len(t), len(nb), len(nr), len(fb), len(fr)) &^ 7
 	if !avx2 || n == 0 {
@@ -18,7 +19,7 @@ func weighVector(t []uint32, nb, nr, fb, fr []byte, bias uint32, shift uint) int
 	return n
 }
 
-// triangleVector computes the pairs of columns for triangle. t has two more values than there are pairs.
+// triangleVector does the work of doubleColumns in pairs of columns. t has two more values than there are pairs.
 func triangleVector(uv, t []uint32, even, odd uint32) int {
 	n := min(len(uv)/2, len(t)-2) &^ 7
 	if !avx2 || n <= 0 {
@@ -28,7 +29,7 @@ func triangleVector(uv, t []uint32, even, odd uint32) int {
 	return n
 }
 
-// toRGBVector does the work of toRGB. The last store writes four bytes more than its pixels, which must fit in dst.
+// toRGBVector does the work of toRGB. Its last store writes four bytes beyond its pixels, and they must fit in dst.
 func toRGBVector(dst, luma []byte, uv []uint32) int {
 	n := min(len(luma), len(uv), (len(dst)-4)/3) &^ 7
 	if !avx2 || n <= 0 {
@@ -38,8 +39,8 @@ func toRGBVector(dst, luma []byte, uv []uint32) int {
 	return n
 }
 
-// resampleRowVector does the work of resampleRow if windows are whole groups. Reading a group of four pixels also reads
-// the four bytes after it.
+// resampleRowVector does the work of resampleRow if t.width is a multiple of group. Reading a group of four pixels
+// also reads the four bytes after it.
 func resampleRowVector(red, green, blue, src []byte, from int, t *taps) int {
 	if !avx2 || t.width%group != 0 {
 		return 0

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// The kernels of chroma.go and resample.go. They compute the same integers as the Go functions.
+// The kernels of chroma.go and resample.go in AVX2. They compute the same integers as the Go functions.
 
 #define EIGHTFOLD(name, v) \
 	DATA name<>+0(SB)/4, $v  \
@@ -13,8 +13,7 @@
 	DATA name<>+28(SB)/4, $v \
 	GLOBL name<>(SB), RODATA|NOPTR, $32
 
-// The factors of Cb (low half) and Cr (high half), times 2¹⁶, without the whole multiples, which are added
-// separately:
+// The factors of Cb (low half) and Cr (high half), times 2¹⁶. The whole multiples are added separately:
 // R = Y + Cr + 0.402·Cr, G = Y - Cr - 0.34414·Cb + 0.28586·Cr, B = Y + 2·Cb - 0.228·Cb.
 EIGHTFOLD(ofRed, 0x66e90000)     // 0, 26345
 EIGHTFOLD(ofGreen, 0x492ea7e6)   // -22554, 18734
@@ -23,14 +22,14 @@ EIGHTFOLD(half, 0x8000)
 EIGHTFOLD(words128, 0x00800080)
 EIGHTFOLD(halfWeight, 0x200000)  // half of 1<<22
 
-// Shuffles R0-3 G0-3 B0-3 into pixels.
+// Shuffles the bytes R0-3 G0-3 B0-3 into pixels.
 DATA pixels<>+0(SB)/8, $0x0602090501080400
 DATA pixels<>+8(SB)/8, $0x808080800b07030a
 DATA pixels<>+16(SB)/8, $0x0602090501080400
 DATA pixels<>+24(SB)/8, $0x808080800b07030a
 GLOBL pixels<>(SB), RODATA|NOPTR, $32
 
-// Widens four pixels of bytes to 32 bits: first the first two, then the last two, one pixel in each half.
+// Widens four pixels from bytes to 32 bits: first the first two, then the last two, with one pixel in each half.
 DATA first2<>+0(SB)/8, $0x8080800180808000
 DATA first2<>+8(SB)/8, $0x8080808080808002
 DATA first2<>+16(SB)/8, $0x8080800480808003

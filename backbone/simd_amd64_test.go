@@ -10,7 +10,7 @@ import (
 	"winnow/backbone/jfif"
 )
 
-// inBothWays returns what a function writes with vector instructions and without.
+// inBothWays returns the results of a function with and without vector instructions.
 func inBothWays[T any](t testing.TB, f func() []T) (vectored, plain []T) {
 	t.Helper()
 	if !avx2 {
@@ -22,14 +22,14 @@ func inBothWays[T any](t testing.TB, f func() []T) (vectored, plain []T) {
 	return vectored, slices.Clone(f())
 }
 
-// compareKernels gives every kernel the same numbers in both ways.
+// compareKernels runs every kernel on the same numbers with both implementations.
 func compareKernels(t *testing.T, seed uint64, n int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
 	random := func(n int) []byte {
 		b := make([]byte, n)
 		for i := range b {
-			if b[i] = byte(rng.Uint32()); seed%4 == 0 { // the edges
+			if b[i] = byte(rng.Uint32()); seed%4 == 0 { // extreme values
 				b[i] = byte(int8(b[i]) >> 7)
 			}
 		}
@@ -76,7 +76,7 @@ func compareKernels(t *testing.T, seed uint64, n int) {
 	compareResampling(t, rng, n, random, same)
 }
 
-// compareResampling uses windows and weights of any kind, even ones that no filter has.
+// compareResampling uses windows and weights of any kind, even those of no real filter.
 func compareResampling(t *testing.T, rng *rand.Rand, n int, random func(int) []byte,
 	same func(string, any, any, bool)) {
 	t.Helper()
@@ -130,7 +130,7 @@ func FuzzVectorKernels(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, n uint16) { compareKernels(t, seed, 1+int(n)%3000) })
 }
 
-// Every pair of chroma samples with every eighth luma, in both ways.
+// Every pair of chroma samples with every eighth luma is converted with both implementations.
 func TestVectorColours(t *testing.T) {
 	uv, luma := make([]uint32, 256*256), make([]byte, 256*256)
 	for i := range uv {
@@ -151,7 +151,7 @@ func TestVectorColours(t *testing.T) {
 	}
 }
 
-// A whole photograph through the whole chain.
+// A whole photograph is preprocessed with both implementations.
 func TestVectorsOnAPhotograph(t *testing.T) {
 	img, err := jfif.Decode(photographJPEG(t, 501, 377, 1))
 	if err != nil {

@@ -2,7 +2,7 @@
 
 package backbone
 
-// Without vector instructions the Go functions do all the work.
+// Without AVX2 code for the platform, the Go functions do all the work.
 
 func weighVector([]uint32, []byte, []byte, []byte, []byte, uint32, uint) int { return 0 }
 func triangleVector([]uint32, []uint32, uint32, uint32) int                  { return 0 }

@@ -5,19 +5,18 @@ import (
 	"image/color"
 )
 
-// source reads a picture row by row as RGB bytes, three per pixel, as PIL's convert("RGB") makes them. Alpha is
-// dropped, not composited; a palette is looked up; of 16 bits the upper 8 are taken. 16-bit grey differs: PIL
-// clips it at 255, so that nearly all is white. A source may keep scratch memory: use it from one goroutine at
-// a time.
+// source reads an image row by row as RGB bytes, three per pixel, as PIL's convert("RGB") makes them. Alpha is
+// dropped, palettes are looked up, and the upper 8 of 16 bits are used. Only 16-bit grey differs from PIL, which clips
+// it at 255, so that nearly all is white. A source may keep scratch memory: use it from one goroutine at a time.
 type source interface {
 	sourceSize() (width, height int)
 	readSourceRow(dst []byte, y, x0, x1 int) // pixels x0 ≤ x < x1 of row y
 }
 
-// sourceOf returns a source for any image, a fast one for the types that the decoders make.
+// sourceOf returns a source for any image; it is fast for the types that the decoders return.
 func sourceOf(img image.Image) source {
 	b := img.Bounds()
-	at := func(stride, bytes, y, x int) int { return y*stride + x*bytes } // every fast way starts at (0, 0)
+	at := func(stride, bytes, y, x int) int { return y*stride + x*bytes } // all cases below have their origin at (0, 0)
 	if b.Min != (image.Point{}) {
 		return &anyPicture{img: img, w: b.Dx(), h: b.Dy(), min: b.Min}
 	}
@@ -35,7 +34,7 @@ func sourceOf(img image.Image) source {
 		f.copy = func(dst []byte, y, x0, x1 int) { pickSamples(dst, m.Pix[at(m.Stride, 8, y, x0):], 8, 2) }
 	case *image.RGBA:
 		if !m.Opaque() {
-			break // premultiplied: no decoder makes this
+			break // premultiplied: decoders do not return such images
 		}
 		f.copy = func(dst []byte, y, x0, x1 int) { pickSamples(dst, m.Pix[at(m.Stride, 4, y, x0):], 4, 1) }
 	case *image.RGBA64:
@@ -59,7 +58,7 @@ func sourceOf(img image.Image) source {
 	return f
 }
 
-// flatPicture copies its rows out of one slice.
+// flatPicture is a source that copies rows out of one slice.
 type flatPicture struct {
 	w, h int
 	copy func(dst []byte, y, x0, x1 int)
@@ -68,7 +67,7 @@ type flatPicture struct {
 func (f flatPicture) sourceSize() (int, int)                  { return f.w, f.h }
 func (f flatPicture) readSourceRow(dst []byte, y, x0, x1 int) { f.copy(dst, y, x0, x1) }
 
-// spreadGrey writes each grey byte three times. src has one every step bytes.
+// spreadGrey writes each grey byte three times. Grey bytes in src are step bytes apart.
 func spreadGrey(dst, src []byte, step int) {
 	for i, j := 0, 0; i+2 < len(dst); i, j = i+3, j+step {
 		v := src[j]
@@ -76,14 +75,15 @@ func spreadGrey(dst, src []byte, step int) {
 	}
 }
 
-// pickSamples takes three samples of each pixel; step is the bytes of a pixel, width those of a sample.
+// pickSamples takes the high bytes of three samples of each pixel. step is the size of a pixel in bytes, width the
+// size of a sample.
 func pickSamples(dst, src []byte, step, width int) {
 	for i, j := 0, 0; i+2 < len(dst); i, j = i+3, j+step {
 		dst[i], dst[i+1], dst[i+2] = src[j], src[j+width], src[j+2*width]
 	}
 }
 
-// inkToRGB is PIL's conversion of cyan, magenta, yellow and black: (255-c)·(255-k)/255, rounded.
+// inkToRGB converts cyan, magenta, yellow and black as PIL does: (255-c)·(255-k)/255, rounded.
 func inkToRGB(dst, src []byte) {
 	for i, j := 0, 0; i+2 < len(dst); i, j = i+3, j+4 {
 		light := 255 - int(src[j+3])
@@ -94,7 +94,7 @@ func inkToRGB(dst, src []byte) {
 	}
 }
 
-// paletteRGB returns the table of a palette; indices beyond it are black.
+// paletteRGB returns the RGB bytes of a palette; indices beyond the palette are black.
 func paletteRGB(p color.Palette) *[256][3]byte {
 	var table [256][3]byte
 	for i, c := range p {
@@ -107,7 +107,7 @@ func paletteRGB(p color.Palette) *[256][3]byte {
 	return &table
 }
 
-// anyPicture reads an image of unknown type through its At method.
+// anyPicture is a source that reads an image of unknown type through its At method.
 type anyPicture struct {
 	img  image.Image
 	w, h int
@@ -120,7 +120,7 @@ func (p *anyPicture) readSourceRow(dst []byte, y, x0, x1 int) {
 	for x := x0; x < x1; x++ {
 		i := 3 * (x - x0)
 		switch c := p.img.At(p.min.X+x, p.min.Y+y).(type) {
-		case color.NRGBA: // premultiplied colours would lose bits
+		case color.NRGBA: // without premultiplication, which would lose bits
 			dst[i], dst[i+1], dst[i+2] = c.R, c.G, c.B
 		default:
 			n := color.NRGBA64Model.Convert(c).(color.NRGBA64)

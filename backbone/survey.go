@@ -14,15 +14,14 @@ import (
 	"winnow/backbone/jfif"
 )
 
-// newSurvey returns a survey for a header and the memory of each pixel while decoding.
+// newSurvey returns a survey for a header. bytes is the memory per pixel while decoding.
 func newSurvey(c image.Config, bytes float64) survey {
 	pixels := float64(c.Width) * float64(c.Height)
 	return survey{c.Width, c.Height, func(int) (int64, int64, error) { return int64(pixels * bytes), 0, nil }}
 }
 
-// surveyJPEG counts what the decoder holds: a byte for each sample, and two more for the coefficients of a
-// progressive file. The standard library's coefficients take four, and for CMYK and RGB it makes a second
-// picture.
+// surveyJPEG estimates the decoder's memory: one byte per sample, and two more for the coefficients of a progressive
+// file. The standard library's coefficients take four bytes, and for CMYK and RGB it makes a second image.
 func surveyJPEG(data []byte) (survey, error) {
 	c, err := jpeg.DecodeConfig(bytes.NewReader(data))
 	return survey{c.Width, c.Height, func(by int) (first, second int64, err error) {
@@ -56,16 +55,16 @@ func surveyPNG(data []byte) (survey, error) {
 		depth = 8
 	}
 	if head, _, _ := bytes.Cut(data, []byte("IDAT")); depth < 4 && bytes.Contains(head, []byte("tRNS")) {
-		depth *= 4 // one transparent grey makes the whole picture NRGBA
+		depth *= 4 // one transparent grey level turns the whole image into NRGBA
 	}
 	const interlaced = 28 // offset of the interlace method in the file
 	if len(data) > interlaced && data[interlaced] == 1 {
-		depth *= 1.5 // the last pass, half of all rows, is a picture of its own
+		depth *= 1.5 // the last pass, half of all rows, is a separate image
 	}
 	return newSurvey(c, depth), nil
 }
 
-// surveyGIF counts the frame, the screen, and the colours that small pictures are made from.
+// surveyGIF estimates the memory of the frame, the logical screen, and the colours for resizing.
 func surveyGIF(data []byte) (survey, error) { return surveyedBy(gif.DecodeConfig, data, 6) }
 
 func surveyBMP(data []byte) (survey, error) { return surveyedBy(bmp.DecodeConfig, data, 4) }

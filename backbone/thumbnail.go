@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Thumbnail is a small version of a picture, or the reason why there is none.
+// Thumbnail is a small version of an image, or the error that prevented it.
 type Thumbnail struct {
 	Image *image.NRGBA
 	Err   error // does not name the path
 }
 
-// Thumbnails reads pictures and reduces each to fit into side×side pixels, with its proportions, turned by its
-// EXIF orientation. Smaller pictures stay unchanged. The result is in the order of paths; the only error is
-// that of ctx. done is called after each picture, from several goroutines, and may be nil.
+// Thumbnails reads images, rotates them by their EXIF orientation and reduces each to fit into side×side pixels,
+// keeping its proportions. Smaller images are not resized. The result is in the order of paths. Thumbnails fails only
+// if ctx is done. done is called after each image, from several goroutines, and may be nil.
 func Thumbnails(ctx context.Context, fsys fs.FS, paths []string, side int, done func()) ([]Thumbnail, error) {
 	out := make([]Thumbnail, len(paths))
 	workers := runtime.GOMAXPROCS(0)
@@ -43,8 +43,8 @@ func Thumbnails(ctx context.Context, fsys fs.FS, paths []string, side int, done 
 	return out, group.Wait()
 }
 
-// ReadThumbnail returns one picture as [Thumbnails] does, except for the last bits of large photographs: they
-// are reduced while decoding, which is many times faster, for pages that wait for it.
+// ReadThumbnail returns one image as [Thumbnails] does. Large photographs are reduced while decoding, which is many
+// times faster, but may change the last bits. It is meant for pages that wait for the thumbnail.
 func ReadThumbnail(fsys fs.FS, path string, side int) Thumbnail {
 	r := reader{fsys: fsys, options: DecodeOptions{EXIF: true, Enough: func(w, h int) (int, int) {
 		scale := min(float64(side)/float64(max(w, h)), 1)
@@ -61,8 +61,8 @@ func (r *reader) makeThumbnail(path string, side int) (t Thumbnail) {
 	return t
 }
 
-// fitPicture reduces a picture. imaging runs goroutines of its own, where a panic would end the program, so it never
-// gets a palette, whose indices may be out of range.
+// fitPicture reduces an image to side×side pixels. Package imaging runs its own goroutines, where a panic would end
+// the program. It therefore never gets a palette image, whose indices may be out of range.
 func fitPicture(img image.Image, side int) *image.NRGBA {
 	if p, ok := img.(*image.Paletted); ok {
 		img = lookedUp(p)
@@ -70,7 +70,7 @@ func fitPicture(img image.Image, side int) *image.NRGBA {
 	return imaging.Fit(img, side, side, imaging.Linear)
 }
 
-// lookedUp returns the colours of a picture with a palette. Indices beyond the palette are black.
+// lookedUp converts a palette image to colours. Indices beyond the palette become black.
 func lookedUp(p *image.Paletted) *image.NRGBA {
 	var table [256]color.NRGBA
 	for i := range table {
@@ -90,7 +90,7 @@ func lookedUp(p *image.Paletted) *image.NRGBA {
 	return out
 }
 
-// FileType returns the media type of an image file from its first bytes, or "" if Decode cannot read it.
+// FileType returns the media type of an image file from its first bytes, or "" if Decode does not support it.
 func FileType(head []byte) string {
 	for _, f := range listFormats() {
 		if f.is(head) {

@@ -57,8 +57,8 @@ func TestThumbnails(t *testing.T) {
 	}
 }
 
-// TestReadThumbnail: a single picture looks as it does among others, although a photograph is reduced while it
-// is decoded, and it is turned upright.
+// TestReadThumbnail checks that a single thumbnail looks like one from Thumbnails, although photographs are reduced
+// while decoding, and that it is rotated by EXIF.
 func TestReadThumbnail(t *testing.T) {
 	files, paths := fstest.MapFS{}, []string{"exif-6.png", "exif-jpg.jpg", "jpeg-420.jpg"}
 	for _, path := range paths {
@@ -108,7 +108,7 @@ func TestReadThumbnail(t *testing.T) {
 		}
 	}
 	if got := backbone.ReadThumbnail(os.DirFS("."), "testdata", 24); got.Err == nil {
-		t.Error("a folder was read")
+		t.Error("a folder was accepted as an image")
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"winnow/features"
 )
 
-// View is one of the pictures made of each image. What it shows depends only on the image and the view's name,
-// not on when and where it is made or on the other images.
+// View is one of the versions of an image that become vectors. A view depends only on the image and the view's name,
+// not on when and where it is made or on other images.
 type View struct {
 	Name         string // "center", "flip", or e.g. "prism.2@7": the second view by the recipe prism with seed 7
 	Augmentation Augmentation
@@ -22,12 +22,12 @@ type View struct {
 // CenterName is the name of the view used in evaluation.
 const CenterName = "center"
 
-// centreView returns the evaluation view, the first of all views.
+// centreView returns the evaluation view, which is the first of all views.
 func centreView() View { return View{Name: CenterName} }
 
-// ParseViews parses a list of views: parts joined with +, each "center", "flip" (the centre, mirrored) or
-// N*RECIPE (N random pictures by one of the [Recipes], drawn with seed). The centre is always the first view,
-// even if it is not named.
+// ParseViews parses a list of views: parts joined by +. Each part is "center", "flip" (the centre view, mirrored) or
+// N*RECIPE (N random views by one of the [Recipes], drawn with seed). The centre is always the first view, even if it
+// is not named.
 func ParseViews(text string, seed uint64) ([]View, error) {
 	list := []View{centreView()}
 	for i, part := range strings.Split(text, "+") {
@@ -51,7 +51,7 @@ func ParseViews(text string, seed uint64) ([]View, error) {
 	return list, nil
 }
 
-// parseViews reads one part.
+// parseViews parses one part of a list of views.
 func parseViews(part string, seed uint64) ([]View, error) {
 	switch part {
 	case CenterName:
@@ -84,7 +84,7 @@ func parseViews(part string, seed uint64) ([]View, error) {
 	return list, nil
 }
 
-// ViewNames returns the names of cfg's views, as used in a store's key.
+// ViewNames returns the names of cfg's views. They are part of a store's key.
 func (cfg ExtractConfig) ViewNames() []string {
 	views := cfg.configuredViews()
 	names := make([]string, len(views))
@@ -94,8 +94,8 @@ func (cfg ExtractConfig) ViewNames() []string {
 	return names
 }
 
-// newViewRand returns the random source for the view of one image, or nil if nothing is drawn. It is a PCG seeded by a
-// hash of the image's path and the view's name, which includes the seed.
+// newViewRand returns the random generator for this view of one image, or nil if the view uses no random numbers. The
+// generator is a PCG, seeded by a hash of the image's path and the view's name, which includes the seed.
 func (v View) newViewRand(path string) *rand.Rand {
 	if v.Augmentation == (Augmentation{}) {
 		return nil

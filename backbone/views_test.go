@@ -22,7 +22,7 @@ func mustViews(t testing.TB, text string, seed uint64) []View {
 	return list
 }
 
-// TestRecipesKeepTheirMeaning: stores name the recipe of a view, so a recipe that changes needs another name.
+// TestRecipesKeepTheirMeaning: stores name the recipe of a view, so a changed recipe needs a new name.
 func TestRecipesKeepTheirMeaning(t *testing.T) {
 	const colour = `"jitter":[0.4,0.4,0.4,0.1],"jitter_p":0.8,"grey":0.2`
 	of := func(crop, exact, pad, scale, flip, rest, colour string) string {
@@ -48,7 +48,7 @@ func TestRecipesKeepTheirMeaning(t *testing.T) {
 	}
 }
 
-// picturesOf reads views of pictures, in the order given.
+// picturesOf reads the views of images in the given order.
 func picturesOf(t testing.TB, cfg ExtractConfig, paths []string) map[string][][]float32 {
 	t.Helper()
 	files, _ := album(t, 8)
@@ -70,7 +70,7 @@ func picturesOf(t testing.TB, cfg ExtractConfig, paths []string) map[string][][]
 	return out
 }
 
-// TestViewsDependOnImageAndNameAlone: views do not depend on the order, the worker, or the other views.
+// TestViewsDependOnImageAndNameAlone checks that views do not depend on the order, the worker or other views.
 func TestViewsDependOnImageAndNameAlone(t *testing.T) {
 	_, all := album(t, 8)
 	paths := slices.DeleteFunc(all, func(p string) bool { return p == "class/003.jpg" })
@@ -80,7 +80,7 @@ func TestViewsDependOnImageAndNameAlone(t *testing.T) {
 	slices.Reverse(turned)
 	cfg.Workers = 3
 	if diff := cmp.Diff(one, picturesOf(t, cfg, turned)); diff != "" {
-		t.Errorf("in another order the pictures are others:\n%.500s", diff)
+		t.Errorf("in another order the views differ:\n%.500s", diff)
 	}
 	cfg.Views = mustViews(t, "1*supcon+3*prism", 7)
 	other := picturesOf(t, cfg, paths)
@@ -89,30 +89,30 @@ func TestViewsDependOnImageAndNameAlone(t *testing.T) {
 	for _, p := range paths {
 		if !slices.Equal(one[p][4], other[p][1]) || !slices.Equal(one[p][2], other[p][2]) ||
 			!slices.Equal(one[p][3], other[p][3]) {
-			t.Errorf("%s: beside other views a view is another", p)
+			t.Errorf("%s: a view changes if other views are added", p)
 		}
 		if slices.Equal(one[p][2], one[p][3]) || slices.Equal(other[p][4], one[p][3]) {
-			t.Errorf("%s: two draws are the same", p)
+			t.Errorf("%s: two random views are equal", p)
 		}
 		if slices.Equal(one[p][4], seeded[p][1]) {
-			t.Errorf("%s: another seed draws the same", p)
+			t.Errorf("%s: another seed gives the same view", p)
 		}
 		side := tiny.Crop
 		for i, v := range one[p][0] {
 			if x := i % side; v != one[p][1][i-x+side-1-x] {
-				t.Fatalf("%s: flip is not the centre mirrored", p)
+				t.Fatalf("%s: flip is not the mirrored centre", p)
 			}
 		}
 	}
-	twin := "class/000.jpg" // two paths, the same file: what is drawn differs
+	twin := "class/000.jpg" // two paths to the same file: the random numbers differ
 	copied := picturesOf(t, cfg, []string{twin, "class/005.jpg"})
 	if !slices.Equal(copied[twin][0], copied["class/005.jpg"][0]) ||
 		slices.Equal(copied[twin][1], copied["class/005.jpg"][1]) {
-		t.Error("the path plays no part in what is drawn")
+		t.Error("the random numbers do not depend on the path")
 	}
 }
 
-// viewsTo is extractTo with views.
+// viewsTo is like extractTo, with views.
 func viewsTo(t testing.TB, dir string, net *sums, cfg ExtractConfig, dtype string) error {
 	t.Helper()
 	files, paths := album(t, 23)
@@ -130,8 +130,8 @@ func viewsTo(t testing.TB, dir string, net *sums, cfg ExtractConfig, dtype strin
 	return err
 }
 
-// TestExtractViews: the first view has the bits of a store of one view, unreadable images are zeros in all
-// views, and a run that stops in the middle of a batch's views resumes to the same bytes.
+// TestExtractViews checks that the first view has the bits of a store with one view, that unreadable images are zeros
+// in all views, and that a run that stops between the views of a batch resumes to the same bytes.
 func TestExtractViews(t *testing.T) {
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}
 	single := t.TempDir()
@@ -157,7 +157,7 @@ func TestExtractViews(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := s.Read(t.Context(), nil); err != nil || dtype == "" && !slices.Equal(got.Data, want.Data) {
-			t.Errorf("the centre is not that of a store of one view: %v", err)
+			t.Errorf("the centre differs from a store with one view: %v", err)
 		}
 		if len(s.Bad) != 3 {
 			t.Errorf("unreadable: %v", s.Bad)
@@ -175,7 +175,7 @@ func TestExtractViews(t *testing.T) {
 			}
 		}
 		stopped := errors.New("stopped")
-		for _, at := range []int64{2, 7, 12, 15} { // runs of the network: four a batch
+		for _, at := range []int64{2, 7, 12, 15} { // runs of the network: four per batch
 			dir := t.TempDir()
 			net := newSums()
 			net.before = func(run int64) error {

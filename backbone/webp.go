@@ -8,27 +8,27 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// surveyWebP counts, for a lossy picture, its luma, chroma and colours; for a lossless one, the colours before
-// and after its last transform.
+// surveyWebP estimates the decoder's memory. For a lossy image it counts luma, chroma and colours, for a lossless
+// image the colours before and after the last transform.
 func surveyWebP(data []byte) (survey, error) {
 	const animated = 1 << 1
 	if len(data) > 20 && string(data[12:16]) == "VP8X" && data[20]&animated != 0 {
-		return survey{}, errors.New("an animated picture: save its first frame as PNG or JPEG")
+		return survey{}, errors.New("an animated image: save its first frame as PNG or JPEG")
 	}
 	c, err := webp.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return survey{}, err
 	}
 	depth := map[string]float64{"VP8 ": 6, "VP8L": 8}[string(data[12:16])]
-	if depth == 0 { // with transparency, which is a lossless picture beside the lossy one
+	if depth == 0 { // transparency of a lossy image is a second, lossless image
 		depth = 9
 	}
 	return newSurvey(c, depth), nil
 }
 
-// decodeWebP decodes a WebP file. Lossy WebP stores video-range luma and chroma (Y from 16 to 235) in the Go
-// type that JPEG uses for full range; shown unchanged it would be greyish. So it is converted to colours here,
-// with libwebp's arithmetic.
+// decodeWebP decodes a WebP file. Lossy WebP stores video-range luma and chroma (Y from 16 to 235) in the Go type that
+// JPEG uses for full range; without conversion the image would look pale. decodeWebP converts it to RGB with libwebp's
+// arithmetic.
 func decodeWebP(data []byte) (image.Image, error) {
 	img, err := webp.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -38,13 +38,13 @@ func decodeWebP(data []byte) (image.Image, error) {
 	case *image.YCbCr:
 		return videoToRGB(m), nil
 	case *image.NYCbCrA:
-		return videoToRGB(&m.YCbCr), nil // alpha is dropped everywhere
+		return videoToRGB(&m.YCbCr), nil // alpha is ignored for all formats
 	}
 	return img, nil
 }
 
-// videoToRGB interpolates the 4:2:0 chroma with weights 9, 3, 3, 1 of the four nearest samples, in the two
-// rounded steps of libwebp's "fancy" upsampler, and converts with its 14-bit constants.
+// videoToRGB interpolates the 4:2:0 chroma with weights 9, 3, 3, 1 of the four nearest samples, in the two rounded
+// steps of libwebp's "fancy" upsampler. It converts to RGB with libwebp's 14-bit constants.
 func videoToRGB(m *image.YCbCr) *image.NRGBA {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))
@@ -63,7 +63,7 @@ func videoToRGB(m *image.YCbCr) *image.NRGBA {
 			if x&1 == 0 {
 				side = c - 1
 			}
-			if side < 0 || side >= cw { // beyond the edge: only the two rows are mixed
+			if side < 0 || side >= cw { // beyond the edge, only the two rows are mixed
 				videoPixel(row[4*x:], v, (3*int32(nb[c])+int32(fb[c])+2)>>2, (3*int32(nr[c])+int32(fr[c])+2)>>2)
 				continue
 			}
@@ -74,7 +74,7 @@ func videoToRGB(m *image.YCbCr) *image.NRGBA {
 	return out
 }
 
-// weighDiamond returns (9·near + 3·(beside + above) + diagonal)/16 in two steps, each rounded down after adding half.
+// weighDiamond returns (9·near + 3·(beside + above) + diagonal)/16 in two steps. Each step rounds half up.
 func weighDiamond(near, beside, above, diagonal uint8) int32 {
 	a, b, c, d := int32(near), int32(beside), int32(above), int32(diagonal)
 	return ((a+b+c+d+8+2*(b+c))>>3 + a) >> 1

@@ -1,10 +1,10 @@
-// Package cluster divides a command's work among machines. Every machine runs the same command with --shard. Its part
-// of the output OUT is the folder OUT.parts/3-of-8, which records its job, inputs, settings and the sums of its files.
-// A complete part is never made twice, and parts of different jobs are never joined. A command brings a [Job]: what it
-// does with rows, and how the values of all parts are merged.
+// Package cluster divides the work of a command among machines. Every machine runs the same command with --shard and
+// makes one part of the output OUT. The part is the folder OUT.parts/3-of-8, which records its job, inputs, settings
+// and the checksums of its files. A complete part is not made again, and parts of different jobs are never joined. A
+// command provides a [Job], which defines how rows are processed and how the parts are merged.
 //
-// The package also fills a template of a script for Slurm and one of manifests for Kubernetes. Scheduling, retries and
-// logs are left to the engine.
+// The package also writes a script for Slurm and manifests for Kubernetes from templates. Scheduling, retries and logs
+// are left to these systems.
 package cluster
 
 import (
@@ -23,24 +23,24 @@ import (
 // Command is a parsed command line of winnow.
 type Command struct {
 	Name  string            // "extract", "data check"
-	Words []string          // all after the program's name
+	Words []string          // all words after the program's name
 	At    int               // index of the first word after the command's name
-	Flags map[string]string // those given, by their first names
+	Flags map[string]string // values of the given flags, by their primary names
 	Known []string          // flags that the command has
 }
 
-// Options fill the templates.
+// Options holds the values for the templates.
 type Options struct {
 	Tasks int // number of parts
 
-	Dir, Program string   // of Slurm: the working folder, and the path of winnow on the nodes
-	Sbatch       []string // of Slurm: options of sbatch, such as --account=birds
+	Dir, Program string   // Slurm: the working folder, and the path of winnow on the nodes
+	Sbatch       []string // Slurm: options of sbatch, such as --account=birds
 
-	Image string // of Kubernetes: the container that holds winnow
-	Claim string // of Kubernetes: the persistent volume claim that holds manifest, images and output
+	Image string // Kubernetes: the container image with winnow
+	Claim string // Kubernetes: the persistent volume claim with manifest, images and output
 }
 
-// mostTasks is the largest number of tasks that engines take in one array.
+// mostTasks is the largest number of tasks that Slurm and Kubernetes allow in one array.
 const mostTasks = 100_000
 
 // checkCommand returns an error for a command that cannot be divided.
@@ -49,25 +49,26 @@ func (o Options) checkCommand(c Command) error {
 	case o.Tasks < 1 || o.Tasks > mostTasks:
 		return hint.Misused("--tasks: found %d, expected 1 to %d", o.Tasks, mostTasks)
 	case !slices.Contains(c.Known, "shard") || c.Flags["shard"] != "":
-		return hint.Misused("cluster: winnow %s: expected a command that takes --shard, without it", c.Name)
+		return hint.Misused("cluster: winnow %s: expected a command with a flag --shard, which is not set", c.Name)
 	case c.Flags["out"] == "":
-		return hint.Misused("cluster: winnow %s: --out missing: it names the whole, of which each task makes a part",
+		return hint.Misused("cluster: winnow %s: --out is missing; expected the output of which each task makes a part",
 			c.Name)
 	}
 	for _, word := range slices.Concat(c.Words, o.Sbatch, []string{o.Dir, o.Program, o.Image, o.Claim}) {
 		if strings.ContainsFunc(word, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return hint.Misused("cluster: found a control character in %q, expected none", word)
+			return hint.Misused("cluster: %q contains a control character, expected none", word)
 		}
 	}
 	return nil
 }
 
-// shardWords returns the words of a task.
+// shardWords returns the command line of a task.
 func (o Options) shardWords(c Command) []string {
 	return slices.Concat(c.Words[:c.At], []string{"--shard", "auto/" + strconv.Itoa(o.Tasks)}, c.Words[c.At:])
 }
 
-// WriteSlurm returns the shell script that submits an array, whose tasks make the parts, and the join after it.
+// WriteSlurm returns a shell script that submits an array of tasks, which make the parts, and a job that joins the
+// parts after them.
 func WriteSlurm(c Command, o Options) (string, error) {
 	if err := o.checkCommand(c); err != nil {
 		return "", err
@@ -111,18 +112,18 @@ func QuoteWords(words ...string) string {
 	return strings.Join(list, " ")
 }
 
-// unquoted are words that need no quotes in any shell.
+// unquoted matches words that need no quotes in any shell.
 var unquoted = regexp.MustCompile(`^[a-zA-Z0-9_./:,@%+=-]+$`)
 
-// WriteKubernetes returns the manifests of an Indexed Job, whose pods make the parts, and of a Job that waits for them
+// WriteKubernetes returns manifests of an Indexed Job, whose pods make the parts, and of a Job that waits for the parts
 // and joins them.
 func WriteKubernetes(c Command, o Options) (string, error) {
 	if err := o.checkCommand(c); err != nil {
 		return "", err
 	}
 	if o.Image == "" || o.Claim == "" {
-		return "", hint.Misused("cluster: expected --image, the container that holds winnow, and --claim, the volume " +
-			"that holds manifest, images and output")
+		return "", hint.Misused("cluster: expected --image, the container image with winnow, and --claim, the " +
+			"volume with manifest, images and output")
 	}
 	out := location.At(c.Flags["out"]).Clean()
 	name := "winnow-" + strings.Trim(unnamed.ReplaceAllString(strings.ToLower(out.Base()), "-"), "-")
@@ -134,10 +135,10 @@ func WriteKubernetes(c Command, o Options) (string, error) {
 	return b.String(), err
 }
 
-// unnamed is what no name of a Job may hold.
+// unnamed matches characters that are not allowed in the name of a Job.
 var unnamed = regexp.MustCompile(`[^a-z0-9]+`)
 
-// kubernetesJobs quotes texts of users as JSON, which is YAML, too.
+// kubernetesJobs is the template of the manifests. It quotes user input as JSON, which is also YAML.
 var kubernetesJobs = template.Must(template.New("jobs").Funcs(template.FuncMap{
 	"text": quoteYAML, "literal": func(word string) string { // Kubernetes would replace $(NAME) by a variable's value
 		return quoteYAML(strings.ReplaceAll(word, "$(", "$$("))
@@ -208,11 +209,11 @@ func quoteYAML(word string) string {
 	var b strings.Builder
 	to := json.NewEncoder(&b)
 	to.SetEscapeHTML(false)
-	_ = to.Encode(word) // a builder takes all, and a string is always JSON
+	_ = to.Encode(word) // encoding a string to a builder cannot fail
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// formatRanges formats rising numbers as ranges, as Slurm takes them: 1-3,7.
+// formatRanges formats ascending numbers as ranges in Slurm's notation: 1-3,7.
 func formatRanges(numbers []int) string {
 	var b strings.Builder
 	for i := 0; i < len(numbers); {

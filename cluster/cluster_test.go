@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// odd is a name that shells and YAML could take for something else.
+// odd is a name with characters that are special in shells and YAML.
 const odd = `it's "a"; 100% $HOME $(X) #1`
 
 // extraction returns a parsed command.
@@ -21,8 +21,8 @@ func extraction() Command {
 		Known: []string{"manifest", "out", "shard"}}
 }
 
-// The script submits the array, and behind it the join, or only some tasks and the join. Words come through as they
-// were.
+// The script submits the array, or some of its tasks, followed by the join. Words with special characters are
+// unchanged.
 func TestSlurm(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "calls")
@@ -61,7 +61,7 @@ func TestSlurm(t *testing.T) {
 	}
 }
 
-// The manifests are YAML: an Indexed Job whose pods make the parts, and one that waits and joins.
+// The manifests are YAML: an Indexed Job whose pods make the parts, and a Job that waits and joins.
 func TestKubernetes(t *testing.T) {
 	text, err := WriteKubernetes(extraction(), Options{Tasks: 8, Image: "i: x", Claim: "birds"})
 	if err != nil {
@@ -120,13 +120,13 @@ func TestMisuse(t *testing.T) {
 		c, o := extraction(), Options{Tasks: 2, Image: "i", Claim: "c"}
 		change(&c, &o)
 		if _, err := WriteSlurm(c, o); err == nil {
-			t.Errorf("Slurm: %s is no error", name)
+			t.Errorf("Slurm: no error for %s", name)
 		}
 		if _, err := WriteKubernetes(c, o); err == nil {
-			t.Errorf("Kubernetes: %s is no error", name)
+			t.Errorf("Kubernetes: no error for %s", name)
 		}
 	}
 	if _, err := WriteKubernetes(extraction(), Options{Tasks: 2}); err == nil {
-		t.Error("no image is no error")
+		t.Error("no error without an image")
 	}
 }

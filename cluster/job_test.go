@@ -11,7 +11,7 @@ import (
 	"winnow/datasets/location"
 )
 
-// joined is a result that is a text.
+// joined is a text as a Result.
 type joined string
 
 func (j joined) Write(w io.Writer) error {
@@ -19,7 +19,7 @@ func (j joined) Write(w io.Writer) error {
 	return err
 }
 
-// A join merges all parts in the order of the rows, whatever the number of parts.
+// Join merges all parts in the order of the rows, for any number of parts.
 func TestJoin(t *testing.T) {
 	reading := Job{Name: "count", Merge: func(_ context.Context, w *Whole, _ JoinOptions) (Result, error) {
 		var all joined

@@ -21,23 +21,23 @@ import (
 	"winnow/internal/regular"
 )
 
-// A part's folder holds headerFile, which lists the other files once the part is complete.
+// A part's folder contains headerFile, which lists the other files once the part is complete.
 const (
 	headerFile = "part.json"
 	maxHeader  = 1 << 20
 )
 
-// State says how complete a part is.
+// State is the degree to which a part is complete.
 type State string
 
 const (
 	Missing State = "missing"
-	Begun   State = "begun"   // it is being filled, or its machine stopped
-	Torn    State = "torn"    // cut short or changed
-	Present State = "present" // complete by its lengths; Whole.Verify reads all of it
+	Begun   State = "begun"   // being filled, or interrupted
+	Torn    State = "torn"    // truncated or changed
+	Present State = "present" // complete by the file lengths; Whole.Verify also checks the content
 )
 
-// sealed is headerFile's content.
+// sealed is the content of headerFile.
 type sealed struct {
 	Header
 	Files []file `json:"files"` // nil: the part is not complete
@@ -49,23 +49,23 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Part is the part of a shard, whether it exists or not.
+// Part describes the part of a shard, whether or not it exists.
 type Part struct {
-	sealed // only Shard and Of, if it cannot be read
+	sealed // only Shard and Of if headerFile cannot be read
 	Path   location.Source
 	State  State
-	Why    string // torn: how
+	Why    string // reason for the state Torn
 }
 
-// Whole is the state of an output's parts.
+// Whole describes all parts of an output.
 type Whole struct {
 	Out    location.Source
-	Header        // common to all parts; Job is "" if no header can be read
-	Parts  []Part // of every shard, in order
+	Header        // values common to all parts; Job is "" if no header can be read
+	Parts  []Part // parts of all shards, in order
 }
 
-// lookForParts finds the parts of an output and reads their headers and lengths. out is the output or the folder of its
-// parts. It returns an error if the parts are of different jobs, and fs.ErrNotExist if there are none.
+// lookForParts finds the parts of an output and reads their headers and file lengths. out is the output or the folder
+// of its parts. It returns an error if the parts belong to different jobs, and fs.ErrNotExist if there are no parts.
 func lookForParts(out location.Source) (*Whole, error) {
 	dir := Dir(out)
 	entries, err := os.ReadDir(dir.Path())
@@ -86,7 +86,7 @@ func lookForParts(out location.Source) (*Whole, error) {
 			}
 		}
 		if of != w.Of {
-			return nil, fmt.Errorf("parts: %s: found some of %d parts and some of %d", dir, w.Of, of)
+			return nil, fmt.Errorf("parts: %s: some parts are of %d, others of %d, expected one number", dir, w.Of, of)
 		}
 		p := &w.Parts[index-1]
 		p.readPart()
@@ -101,13 +101,13 @@ func lookForParts(out location.Source) (*Whole, error) {
 		}
 	}
 	if w.Parts == nil {
-		return nil, fmt.Errorf("parts: %s: holds no part: %w", dir, fs.ErrNotExist)
+		return nil, fmt.Errorf("parts: %s: contains no parts: %w", dir, fs.ErrNotExist)
 	}
 	w.Header.Shard, w.First, w.End = 0, 0, 0
 	return w, nil
 }
 
-// readPart reads the header and the state of a part that exists.
+// readPart reads the header and determines the state of an existing part.
 func (p *Part) readPart() {
 	data, err := regular.ReadFile(p.Path.Join(headerFile).Path(), maxHeader)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,12 +137,12 @@ func (p *Part) readPart() {
 	for _, f := range s.Files {
 		if info, err := os.Lstat(filepath.Join(p.Path.Path(), filepath.Base(f.Name))); err != nil ||
 			info.Size() != f.Bytes {
-			p.State, p.Why = Torn, fmt.Sprintf("lost %s, or part of it", f.Name)
+			p.State, p.Why = Torn, fmt.Sprintf("file %s is missing or truncated", f.Name)
 		}
 	}
 }
 
-// listAgain returns the shards to run again, in rising order: those missing, begun or torn.
+// listAgain returns the shards to run again, ascending: missing, begun and torn parts.
 func (w *Whole) listAgain() (list []int) {
 	for _, p := range w.Parts {
 		if p.State != Present {
@@ -152,7 +152,8 @@ func (w *Whole) listAgain() (list []int) {
 	return list
 }
 
-// Verify reads all parts, marks those with wrong sums as torn, and returns an error unless all are complete.
+// Verify reads all parts and marks a part as torn if its checksums differ. It returns an error unless all parts are
+// complete.
 func (w *Whole) Verify(ctx context.Context) error {
 	for i := range w.Parts {
 		if p := &w.Parts[i]; p.State == Present {
@@ -166,7 +167,7 @@ func (w *Whole) Verify(ctx context.Context) error {
 	return w.checkComplete()
 }
 
-// checkComplete returns an error unless all parts are complete, which names the shards to run again.
+// checkComplete returns an error unless all parts are complete. The error lists the shards to run again.
 func (w *Whole) checkComplete() error {
 	again := w.listAgain()
 	if len(again) == 0 {
@@ -179,16 +180,16 @@ func (w *Whole) checkComplete() error {
 		}
 	}
 	return hint.With(fmt.Errorf("parts: %s: %d of %d parts are missing: %s", Dir(w.Out), len(again), w.Of,
-		strings.Join(why, ", ")), "run the same command again with --shard %d/%d and so on, or as tasks %s of the "+
+		strings.Join(why, ", ")), "run the same command again with --shard %d/%d and so on, or run tasks %s of the "+
 		"array", again[0], w.Of, formatRanges(again))
 }
 
-// verifyPart reads the part and compares its sums.
+// verifyPart reads the part and compares its checksums.
 func (p *Part) verifyPart(ctx context.Context) error {
 	for _, f := range p.Files {
 		n, sum, err := digestFile(ctx, filepath.Join(p.Path.Path(), filepath.Base(f.Name)))
 		if err == nil && (n != f.Bytes || sum != f.SHA256) {
-			err = fmt.Errorf("has a %s that changed since it was written", f.Name)
+			err = fmt.Errorf("file %s has changed since it was written", f.Name)
 		}
 		if err != nil {
 			return err
@@ -197,25 +198,25 @@ func (p *Part) verifyPart(ctx context.Context) error {
 	return nil
 }
 
-// WriteStatus writes how many parts of an output are complete, and returns an error unless all are.
+// WriteStatus writes the number of complete parts of an output, and returns an error unless all are complete.
 func WriteStatus(w io.Writer, out location.Source) error {
 	all, err := lookForParts(out)
 	if err != nil {
-		return hint.With(err, "name the --out of a command that runs with --shard, from the folder that it runs in")
+		return hint.With(err, "give the --out of a command that runs with --shard, from the folder where it runs")
 	}
-	fmt.Fprintf(w, "%s: %d of %d parts of winnow %s are there\n", all.Out, all.Of-len(all.listAgain()), all.Of, all.Job)
+	fmt.Fprintf(w, "%s: %d of %d parts of winnow %s complete\n", all.Out, all.Of-len(all.listAgain()), all.Of, all.Job)
 	return all.checkComplete()
 }
 
 // Made describes the part that a machine made.
 type Made struct {
-	Part, Out location.Source // Out: of the whole
+	Part, Out location.Source // Out: the joined output
 	Shard     string          // i/n
-	Complete  bool            // it existed: nothing was done
+	Complete  bool            // the part existed already
 }
 
-// makePart makes the part h, unless it exists and is complete: fill writes its files. A part that was begun is
-// continued; the files of a torn one are removed.
+// makePart makes the part h unless a complete part exists; fill writes the files. An unfinished part is continued; the
+// files of a torn part are removed first.
 func makePart(ctx context.Context, out location.Source, h Header, overwrite bool, fill func(at string) error) (Made,
 	error) {
 	m := Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Shard: h.String()}
@@ -254,7 +255,7 @@ func makePart(ctx context.Context, out location.Source, h Header, overwrite bool
 	return m, writeHeader(at, all)
 }
 
-// eachContent calls do for the files of a part's folder, except the header and those whose names begin with a dot.
+// eachContent calls do for the files in a part's folder, except the header and hidden files (names with a leading dot).
 func eachContent(at string, do func(path string) error) error {
 	entries, err := os.ReadDir(at)
 	for _, e := range entries {
@@ -285,22 +286,22 @@ func digestFile(ctx context.Context, path string) (int64, string, error) {
 	return n, hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// findStanding returns the existing part h, and an error if the parts next to it are of another job.
+// findStanding returns the existing part h. It returns an error if other parts in the folder belong to another job.
 func findStanding(ctx context.Context, out location.Source, h Header) (Part, error) {
 	w, err := lookForParts(out)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Part{State: Missing}, nil
 	}
 	if err == nil && w.Of != h.Of {
-		err = fmt.Errorf("%s: holds one of %d parts, asked for one of %d", Dir(out), w.Of, h.Of)
+		err = fmt.Errorf("%s: contains one of %d parts, expected one of %d", Dir(out), w.Of, h.Of)
 	}
 	if err == nil && w.Job != "" { // all parts agree
 		if why := w.diffHeader(h); why != "" {
-			err = fmt.Errorf("%s: holds parts of another job: %s", Dir(out), why)
+			err = fmt.Errorf("%s: contains parts of another job: %s", Dir(out), why)
 		}
 	}
 	if err != nil {
-		return Part{}, hint.With(err, "name another --out, ask for the same again, or remove %s", Dir(out))
+		return Part{}, hint.With(err, "name another --out, repeat the same settings, or remove %s", Dir(out))
 	}
 	own := w.Parts[h.Shard-1]
 	if own.State == Present {

@@ -14,14 +14,14 @@ import (
 	"winnow/internal/testing/killed"
 )
 
-// counting is a job over counted.
+// counting is a job with the rows counted.
 var (
 	counting = Job{Name: "count", Unit: "rows"}
 	counted  = Rows{Total: 20, Batch: 1, Inputs: map[string]string{"list": "abc"},
 		Settings: map[string]string{"k": "5"}, Winnow: "v1"}
 )
 
-// make makes a part whose file holds a text.
+// makeTextPart makes a part whose file contains a text.
 func makeTextPart(t testing.TB, out location.Source, i, of int, rows Rows, text string) (Made, error) {
 	t.Helper()
 	return counting.Fill(t.Context(), out, Shard{Index: i, Of: of}, rows, false, func(at string) error {
@@ -49,7 +49,7 @@ func lookFor(t testing.TB, out location.Source) *Whole {
 	return w
 }
 
-// A part is made once, and found by the name of the output or of the folder of the parts.
+// A part is made only once, and is found by the name of the output and by the folder of the parts.
 func TestMake(t *testing.T) {
 	out := filled(t, 3)
 	m, err := counting.Fill(t.Context(), out, Shard{Index: 2, Of: 3}, counted, false, func(string) error {
@@ -74,7 +74,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// A part damaged by a crash or a disk is torn, and made again.
+// A part that was damaged is torn, and is made again.
 func TestTorn(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
 		"shorter":       func(dir string) error { return os.Truncate(filepath.Join(dir, "a"), 1) },
@@ -107,7 +107,7 @@ func TestTorn(t *testing.T) {
 func TestStatus(t *testing.T) {
 	out := filled(t, 8)
 	var b strings.Builder
-	if err := WriteStatus(&b, out); err != nil || !strings.Contains(b.String(), ": 8 of 8 parts of winnow count are") {
+	if err := WriteStatus(&b, out); err != nil || !strings.Contains(b.String(), "8 of 8 parts") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 	for _, i := range []int{2, 3, 4, 8} {
@@ -127,14 +127,14 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// Parts of different jobs are never joined, and a new one is refused before it is computed.
+// Parts of different jobs are never joined, and a part of another job is rejected before it is computed.
 func TestApart(t *testing.T) {
 	for want, change := range map[string]func(*Rows, *int){
-		"rows":            func(r *Rows, _ *int) { r.Total = 30 },
-		`input list`:      func(r *Rows, _ *int) { r.Inputs = map[string]string{"list": "abd"} },
-		"other inputs":    func(r *Rows, _ *int) { r.Inputs = map[string]string{"list": "abc", "more": "x"} },
-		`setting k`:       func(r *Rows, _ *int) { r.Settings = map[string]string{"k": "6"} },
-		"one of 3 parts,": func(_ *Rows, of *int) { *of = 4 },
+		"rows":             func(r *Rows, _ *int) { r.Total = 30 },
+		`input list`:       func(r *Rows, _ *int) { r.Inputs = map[string]string{"list": "abd"} },
+		"different inputs": func(r *Rows, _ *int) { r.Inputs = map[string]string{"list": "abc", "more": "x"} },
+		`setting k`:        func(r *Rows, _ *int) { r.Settings = map[string]string{"k": "6"} },
+		"one of 3 parts,":  func(_ *Rows, of *int) { *of = 4 },
 	} {
 		out, other, of, rows := filled(t, 3), location.At(filepath.Join(t.TempDir(), "other")), 3, counted
 		change(&rows, &of)
@@ -151,15 +151,15 @@ func TestApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := lookForParts(out); err == nil {
-			t.Errorf("%s: are joined", want)
+			t.Errorf("%s: no error for parts of different jobs", want)
 		}
 	}
 }
 
-// killedOut names the output of which another process, in TestKilledChild, makes a part.
+// killedOut names the output for which TestKilledChild makes a part in another process.
 const killedOut = "WINNOW_TEST_KILLED_PART"
 
-// TestKilledChild is not a test: it writes half of a part, reports that, and waits to be killed.
+// TestKilledChild is a helper process, not a test: it writes half of a part, reports that, and waits to be killed.
 func TestKilledChild(t *testing.T) {
 	out, ok := os.LookupEnv(killedOut)
 	if !ok {
@@ -178,7 +178,7 @@ func TestKilledChild(t *testing.T) {
 	t.Fatal("continued after half of the part:", err)
 }
 
-// A process that is killed in the middle of its part leaves no part. The same command then makes it.
+// A process that is killed while it makes a part leaves an unfinished part. The same command then completes it.
 func TestKilled(t *testing.T) {
 	out := filled(t, 3)
 	if err := os.RemoveAll(Path(out, 2, 3).Path()); err != nil {

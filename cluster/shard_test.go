@@ -26,7 +26,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Ranges follow each other without gaps, whole units each but the last.
+// Ranges are contiguous and, except for the last range, consist of whole units.
 func TestRange(t *testing.T) {
 	for _, c := range []struct{ total, unit, of int }{{10, 1, 3}, {10, 4, 3}, {8, 1, 8}, {1, 1, 1}, {1000, 32, 8},
 		{31, 32, 1}} {
@@ -46,6 +46,6 @@ func TestRange(t *testing.T) {
 		t.Error(first, end, err)
 	}
 	if _, _, err := (Shard{Index: 1, Of: 4}).Range(10, 4); err == nil {
-		t.Error("more shards than units are no error")
+		t.Error("no error for more shards than units")
 	}
 }

@@ -14,71 +14,71 @@ import (
 	"strings"
 )
 
-// labelMark is a labelled box of a picture, or the label of the whole picture.
+// labelMark is a labelled box of an image, or the label of the whole image.
 type labelMark struct {
 	label string
-	box   []float64 // left, upper edge, width, height in pixels or shares of the picture; nil: the whole picture
-	left  string    // why it is left out; "" if it is not
-	odd   error     // why it cannot be read; nil if it can
+	box   []float64 // left, top, width, height in pixels or in shares of the image's sides; nil: the whole image
+	left  string    // why the mark is left out; "" if it is kept
+	odd   error     // why the mark cannot be read; nil if it can
 
-	// Of COCO, which names its marks; else marks are numbered.
+	// These fields are set only for COCO, whose annotations have ids; other forms number their marks.
 	id    string
-	row   int // from 1
+	row   int // counted from 1
 	extra []string
 }
 
-// photo is what a file contains about a picture.
+// photo holds the annotations that a file contains for one image.
 type photo struct {
-	file          string // as the file names it; "" if the file belongs to one picture
+	file          string // the image's name in the file; "" if the file describes a single image
 	width, height float64
 	split         string
 	marks         []labelMark
-	shares        bool  // whether the boxes are shares of the picture's sides
-	odd           error // why this cannot be read; nil if it can
+	shares        bool  // whether the boxes are given as shares of the image's sides
+	odd           error // why the entry cannot be read; nil if it can
 }
 
-// annotations is a form of labelled boxes: in a file for each picture, or in one for many.
+// annotations describes a file format for labelled boxes, with one file per image or one file for many images.
 type annotations struct {
 	form  string
 	parse func(text []byte, about *subject) ([]photo, error)
-	// Of a form with a file for each picture: its ending, and the folders that stand in place of the picture folder.
+	// For a format with one file per image: the file extension, and the folders that replace the image folder in paths.
 	ending  string
 	folders []string
 }
 
-// sidecars are the forms in which each picture has a file of boxes, next to it or in a folder next to its folder.
+// sidecars lists the formats with one file of boxes per image, next to the image or in a folder next to its folder.
 var sidecars = []*annotations{&yolo, &voc, &labelMe}
 
-// subject is what a parser needs to know about a file.
+// subject holds what a parser needs besides the text of the file.
 type subject struct {
-	size  func() (width, height float64, err error) // of the picture that the file belongs to
-	names []string                                  // of the classes, in the order of their numbers; nil: unknown
+	size  func() (width, height float64, err error) // returns the size of the image that the file describes
+	names []string                                  // class names by class number; nil: unknown
 }
 
-// Why marks and pictures are left out.
+// Reasons for leaving marks and images out.
 const (
-	missingPicture = "named and not there"
-	severalLabels  = "with several labels of the whole"
+	missingPicture = "listed but missing"
+	severalLabels  = "with several labels for the whole image"
 	withoutBox     = "without a box"
 	notReadable    = "not readable"
 )
 
-// objectColumn keeps the number of a box among those of its picture, from 1.
+// objectColumn is the column with the number of a box within its image, counted from 1.
 const objectColumn = "object"
 
-// boxReader turns pictures with marks into rows. What cannot be read is left out and counted.
+// boxReader turns images with marks into rows. It leaves out and counts marks that it cannot read.
 type boxReader struct {
 	opts reading
 	rows []row
 	left leftList
-	file string                                                  // that is read
-	find func(named string) (file string, found bool)            // the picture that a file names; nil: it is the path
+	file string                                                  // the file being read
+	find func(named string) (file string, found bool)            // finds a named image; nil: the name is its path
 	size func(picture string) (width, height float64, err error) // nil: unknown
-	dirs func(picture string) (split string)                     // of a picture without a split of its own; may be nil
-	seen map[string]int                                          // marks of each picture
+	dirs func(picture string) (split string)                     // split if the file gives none; may be nil
+	seen map[string]int                                          // how many marks each image has so far
 }
 
-// namePart names a part of the file that is read.
+// namePart returns the name of a part of the current file, for messages.
 func (b *boxReader) namePart(part string) string {
 	if b.file == "" {
 		return part
@@ -86,7 +86,7 @@ func (b *boxReader) namePart(part string) string {
 	return strings.TrimSuffix(b.file+": "+part, ": ")
 }
 
-// addPhoto adds the rows of a picture.
+// addPhoto adds the rows of an image.
 func (b *boxReader) addPhoto(p *photo) {
 	if p.odd != nil {
 		b.left.addUnread("pictures", b.namePart(cmp.Or(p.file, "a picture")), p.odd)
@@ -117,7 +117,7 @@ func (b *boxReader) addPhoto(p *photo) {
 	}
 	width, height := p.width, p.height
 	if (width <= 0 || height <= 0) && len(p.marks) > len(whole) && b.size != nil {
-		width, height, _ = b.size(file) // reading the picture reports it
+		width, height, _ = b.size(file) // an error is reported when the image is read
 	}
 	for _, m := range p.marks {
 		if b.seen == nil {
@@ -155,12 +155,12 @@ func (b *boxReader) addPhoto(p *photo) {
 	}
 }
 
-// cropMark returns the path of a box in a picture, or why it is left out.
+// cropMark returns the path of a crop, or the reason why the box is left out.
 func (o ReadOptions) cropMark(box []float64, shares bool, file, id string, width, height float64) (crop, why string,
 	err error) {
 	if shares && len(box) == 4 {
 		if width <= 0 || height <= 0 {
-			return "", "", fmt.Errorf("its box is given as shares of the sides of %.200q, which are not known", file)
+			return "", "", fmt.Errorf("the box is given in shares of the sides of %.200q, whose size is unknown", file)
 		}
 		box = scaleBoxToShares([2]float64{box[0], box[1]}, [2]float64{box[0] + box[2], box[1] + box[3]}, width, height)
 	}
@@ -168,7 +168,7 @@ func (o ReadOptions) cropMark(box []float64, shares bool, file, id string, width
 	return c.cropPath(file, id), why, err
 }
 
-// buildBoxes returns the rows that were read.
+// buildBoxes returns the dataset of the rows read so far.
 func (b *boxReader) buildBoxes(name, form string, r *Reading, columns ...string) (*Dataset, error) {
 	if len(b.rows) == 0 {
 		return nil, fmt.Errorf("%s: read as %s: found no box, expected at least one%s",
@@ -183,23 +183,22 @@ func (b *boxReader) buildBoxes(name, form string, r *Reading, columns ...string)
 	return d, nil
 }
 
-// boxFile is the file of a picture's boxes.
+// boxFile is an image and its file of boxes.
 type boxFile struct {
 	picture string
-	file    string // "": the picture has none
-	split   string // "": by its folders
+	file    string // "": the image has none
+	split   string // "": the split follows from the image's folders
 }
 
-// boxFiles are the files of boxes in a folder.
+// boxFiles holds the box files of a folder.
 type boxFiles struct {
 	*annotations
 	files []boxFile
-	names []string // of the classes by number
+	names []string // class names by number
 	left  leftList
 }
 
-// findSidecar returns the file of a picture's boxes, "" if there is none. is holds the files by their names in lower
-// case.
+// findSidecar returns the box file of an image, or "" if it has none. is maps lower-case names to the files' names.
 func (a *annotations) findSidecar(picture string, is map[string]string) string {
 	stem := strings.ToLower(strings.TrimSuffix(picture, path.Ext(picture)) + a.ending)
 	if is[stem] != "" {
@@ -221,9 +220,9 @@ func (a *annotations) findSidecar(picture string, is map[string]string) string {
 	return ""
 }
 
-// isClassless reports whether no folder of a picture can be a class: all are splits or hold pictures by their names.
+// isClassless reports whether no folder can be a class: every folder is named like a split or an image folder.
 func (t *listing) isClassless() bool {
-	known, beside := map[string]bool{}, map[string]int{} // folders with images, and how many of them a folder holds
+	known, beside := map[string]bool{}, map[string]int{} // folders with images; how many of them each folder holds
 	for _, p := range t.images {
 		for dir := path.Dir(p); dir != "." && !known[dir]; dir = path.Dir(dir) {
 			known[dir] = true
@@ -239,8 +238,8 @@ func (t *listing) isClassless() bool {
 	return true
 }
 
-// findBoxFiles returns the files that belong to a picture each, or nil if there are none. at holds the folders of
-// Pascal VOC, if there are any; then other pictures are left out.
+// findBoxFiles returns the box files of the images, or nil if there are none. at is the folder that may hold the
+// folders of Pascal VOC; if it does, images outside JPEGImages are left out.
 func (t *listing) findBoxFiles(at string) (*boxFiles, error) {
 	folders := t.listFoldersIn(at)
 	standard := slices.Contains(folders, "Annotations") && slices.Contains(folders, vocImages)
@@ -274,7 +273,7 @@ func (t *listing) findBoxFiles(at string) (*boxFiles, error) {
 				return nil, err
 			}
 		}
-		for _, f := range shown[:min(len(shown), 16)] { // an odd one among them does not hide the form
+		for _, f := range shown[:min(len(shown), 16)] { // try several: a broken file does not hide the format
 			if _, err := t.parseBoxFile(b, f); !errors.Is(err, errOther) {
 				return b, t.readSplitLists(b, at)
 			}
@@ -283,10 +282,10 @@ func (t *listing) findBoxFiles(at string) (*boxFiles, error) {
 	return nil, nil
 }
 
-// errOther reports that a file is of another form.
-var errOther = errors.New("is of another form")
+// errOther reports that a file has another format.
+var errOther = errors.New("has another format")
 
-// parseBoxFile reads a file of boxes.
+// parseBoxFile reads one box file.
 func (t *listing) parseBoxFile(b *boxFiles, f boxFile) ([]photo, error) {
 	text, err := readSmall(t.fsys, f.file)
 	if err != nil {
@@ -322,7 +321,7 @@ func (t *listing) readFolderBoxes(ctx context.Context, at, name string, opts Rea
 			return nil, err
 		}
 		if f.file == "" {
-			r.left.addOne("without a file of boxes", "pictures")
+			r.left.addOne("without a box file", "pictures")
 			continue
 		}
 		r.file, r.seen = f.file, nil
@@ -339,7 +338,7 @@ func (t *listing) readFolderBoxes(ctx context.Context, at, name string, opts Rea
 	return r.buildBoxes(name, b.form, t.describeListing(b.form, ".", true), objectColumn)
 }
 
-// splitOfFolders returns the split that a folder of a path is named after, or another.
+// splitOfFolders returns the split named by the last folder of a path that names one, or otherwise if no folder does.
 func splitOfFolders(p, otherwise string) string {
 	split := otherwise
 	for dir := range strings.SplitSeq(path.Dir(p), "/") {
@@ -348,10 +347,10 @@ func splitOfFolders(p, otherwise string) string {
 	return split
 }
 
-// mostGathered is how many files of an ending are tried: where there are more, each belongs to a picture.
+// mostGathered is the largest number of JSON files tried as COCO; with more, each file belongs to one image.
 const mostGathered = 64
 
-// readCOCOFolder reads the files of COCO's form in a folder, or returns nil if there are none of its pictures.
+// readCOCOFolder reads the COCO files of a folder. It returns nil if no COCO file is found.
 func (t *listing) readCOCOFolder(name string, opts ReadOptions) (*Dataset, error) {
 	var found []string
 	for _, p := range t.others {
@@ -367,7 +366,7 @@ func (t *listing) readCOCOFolder(name string, opts ReadOptions) (*Dataset, error
 	}
 	b := &boxReader{opts: reading{ReadOptions: opts},
 		size: func(picture string) (float64, float64, error) { return Sides(t.fsys, picture) }}
-	listedBy := map[string]string{} // the file that lists a picture
+	listedBy := map[string]string{} // the file that lists each image
 	read := false
 	for _, p := range found {
 		head, err := headOf(t.fsys, p, headSize)
@@ -375,12 +374,12 @@ func (t *listing) readCOCOFolder(name string, opts ReadOptions) (*Dataset, error
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if isFiftyOne(head) {
-			return nil, fmt.Errorf("%s: %s is FiftyOne's file of labels, which winnow does not read: export the "+
+			return nil, fmt.Errorf("%s: %s is FiftyOne's label file, which winnow does not read: export the "+
 				"dataset as COCO or as folders of classes", name, p)
 		}
 		if !isCOCO(head) || slices.ContainsFunc([]string{"captions", "image_info", "panoptic", "stuff",
 			"person_keypoints"}, func(s string) bool { return strings.HasPrefix(path.Base(p), s) }) {
-			continue // of other things than boxes
+			continue // captions, keypoints or segments, not boxes
 		}
 		n := len(b.rows)
 		if err := b.readCOCOFile(t.fsys, p); err != nil {
@@ -389,8 +388,8 @@ func (t *listing) readCOCOFolder(name string, opts ReadOptions) (*Dataset, error
 		for _, r := range b.rows[n:] {
 			picture, _, _ := CutCrop(r.path)
 			if by := listedBy[picture]; by != "" && by != p {
-				return nil, fmt.Errorf("%s: found labels of %s in %s and in %s: two readings are possible: name one "+
-					"of the files, or move the other away", name, picture, by, p)
+				return nil, fmt.Errorf("%s: found labels of %s in %s and in %s, so two readings are possible: "+
+					"name one of the files, or move the other away", name, picture, by, p)
 			}
 			listedBy[picture] = p
 		}
@@ -407,12 +406,12 @@ func (t *listing) readCOCOFolder(name string, opts ReadOptions) (*Dataset, error
 	return b.buildBoxes(name, cocoFolder, t.describeListing(cocoFolder, ".", true), annotationID, imageID)
 }
 
-// readCOCOFile reads a file of COCO's form whose pictures are in the folder.
+// readCOCOFile reads a COCO file whose images are in the folder.
 func (b *boxReader) readCOCOFile(fsys fs.FS, p string) error {
 	stem := strings.TrimSuffix(path.Base(p), path.Ext(p))
 	named := cmp.Or(splitOfName(stem), splitOfName(path.Base(path.Dir(p))))
 	b.file, b.seen = p, nil
-	// instances_train2017: pictures in train2017
+	// instances_train2017.json describes the images in train2017
 	b.find = findPictures(fsys, path.Dir(p), stem[strings.LastIndexByte(stem, '_')+1:], stem)
 	b.dirs = func(picture string) string { return cmp.Or(named, splitOfFolders(picture, b.opts.Split)) }
 	f, err := fsys.Open(p)
@@ -423,10 +422,10 @@ func (b *boxReader) readCOCOFile(fsys fs.FS, p string) error {
 	return b.readCOCO(f)
 }
 
-// headSize is how many bytes show a form.
+// headSize is the number of bytes read to recognise a format.
 const headSize = 1 << 12
 
-// headOf returns the beginning of a file, of at most that many bytes.
+// headOf returns the first bytes of a file, at most most of them.
 func headOf(fsys fs.FS, p string, most int64) ([]byte, error) {
 	f, err := fsys.Open(p)
 	if err != nil {
@@ -436,19 +435,19 @@ func headOf(fsys fs.FS, p string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// mostSidecar is the largest file of a picture's boxes in bytes.
+// mostSidecar limits the size of one image's box file, in bytes.
 const mostSidecar = 64 << 20
 
 func readSmall(fsys fs.FS, file string) ([]byte, error) {
 	text, err := headOf(fsys, file, mostSidecar+1)
 	if err == nil && len(text) > mostSidecar {
-		err = fmt.Errorf("found more than %d MB, expected the boxes of one picture", mostSidecar>>20)
+		err = fmt.Errorf("found more than %d MB, expected the boxes of one image", mostSidecar>>20)
 	}
 	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }
 
-// findPictures returns a function that finds pictures named in a file of the folder dir: there or in a folder above,
-// or in the folders of pictures or splits in one of these. A name may lack its ending.
+// findPictures returns a function that finds the images named in a file of the folder dir. The function searches dir,
+// its parents, and their subfolders named after splits or image folders. A name may lack its extension.
 func findPictures(fsys fs.FS, dir string, own ...string) func(named string) (string, bool) {
 	var tried []string // patterns of paths, the last successful first
 	for ; ; dir = path.Dir(dir) {
@@ -467,7 +466,7 @@ func findPictures(fsys fs.FS, dir string, own ...string) func(named string) (str
 	return func(named string) (string, bool) {
 		named, err := cleanPath(strings.ReplaceAll(named, `\`, "/"), "")
 		if err != nil {
-			named = path.Base(named) // an absolute path of another machine
+			named = path.Base(named) // an absolute path from another machine
 		}
 		for i, pattern := range tried {
 			p := strings.Replace(pattern, "*", named, 1)

@@ -12,21 +12,21 @@ import (
 	"unicode"
 )
 
-// boxTable is the form of a table whose columns hold a box: each row's image is the crop.
+// boxTable is the form of a table whose columns hold a box: the image of each row is the crop.
 const boxTable = "boxes of a table"
 
-// boxKind is what the four numbers of a box are.
+// boxKind is the meaning of the four numbers of a box.
 type boxKind int
 
 const (
 	noBox     boxKind = iota
-	cornerBox         // left, upper, right and lower edge
-	sideBox           // left and upper edge, width, height
+	cornerBox         // left, top, right and bottom edge
+	sideBox           // left and top edge, width, height
 	centreBox         // centre, width, height
 )
 
-// boxHeaders are the accepted names of a box's columns, in lower case without separators and without bbox, box or roi
-// before them.
+// boxHeaders lists the accepted names of a box's columns, in lower case and without separators. The prefixes bbox,
+// box and roi are already removed.
 var boxHeaders = []struct {
 	kind  boxKind
 	names []string
@@ -37,23 +37,23 @@ var boxHeaders = []struct {
 	{sideBox, []string{"xmin ymin", "minx miny", "xtl ytl", "left top", "x0 y0", "x1 y1", "x y"}},
 }
 
-// sizeNames are the names of a box's sides.
+// sizeNames lists the column names of a box's width and height.
 var sizeNames = []string{"w h", "width height"}
 
-// boxColumns are the columns of a table's boxes.
+// boxColumns holds the box columns of a table.
 type boxColumns struct {
 	opts   reading
 	at     [4]int
 	kind   boxKind
-	rows   int   // read
-	shares *bool // whether boxes are shares of the picture's sides; nil: not known yet
-	dir    fs.FS // that the paths begin in; nil: unknown
+	rows   int   // rows read so far
+	shares *bool // whether boxes are shares of the image's sides; nil: not known yet
+	dir    fs.FS // the folder that the paths start from; nil: unknown
 	sizes  map[string][2]float64
 	left   leftList
 }
 
-// plainColumn returns the letters and digits of a column's name in lower case, and whether it begins as that of a box,
-// without that beginning.
+// plainColumn returns the letters and digits of a column name in lower case. boxed reports whether the name starts
+// with a box prefix, such as bbox; plain is then without this prefix.
 func plainColumn(name string) (plain string, boxed bool) {
 	plain = strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -69,8 +69,8 @@ func plainColumn(name string) (plain string, boxed bool) {
 	return plain, false
 }
 
-// findBoxColumns returns the columns of boxes in a header, nil if there are none next to those that have a meaning.
-// Columns that are named as a box and are none that is known are an error.
+// findBoxColumns returns the box columns of a header, or nil if it has none. It skips the columns at at. If names
+// look like a box but match no known layout, it returns an error.
 func (o reading) findBoxColumns(header []string, at places) (*boxColumns, error) {
 	columns, odd := map[string]int{}, false
 	for i, name := range header {
@@ -102,21 +102,20 @@ func (o reading) findBoxColumns(header []string, at places) (*boxColumns, error)
 	}
 	if b.kind == noBox {
 		return nil, fmt.Errorf("some columns of %.200q look like a box, expected xmin, ymin, xmax, ymax or x, y, w, "+
-			"h: write a box as these, or remove the columns to read whole images", strings.Join(header, ","))
+			"h: rename them, or remove them to read whole images", strings.Join(header, ","))
 	}
 	if o.unlabelled != nil {
-		return nil, fmt.Errorf("holds boxes, in the columns %.200q: give this file itself as the source to read them",
+		return nil, fmt.Errorf("has boxes in the columns %.200q: pass this file itself as the source to read them",
 			strings.Join(header, ","))
 	}
 	if root := cmp.Or(o.Root, o.from.Parent()); !root.IsZero() && !o.from.IsPipe() && !root.IsRemote() &&
 		!root.IsZip() {
-		b.dir, _ = root.Dir(context.Background()) // whoever opens the pictures reports it
+		b.dir, _ = root.Dir(context.Background()) // an error is reported when the images are opened
 	}
 	return b, nil
 }
 
-// findPair returns the columns of the first of several lists of names whose columns are all there, nil if there is
-// none.
+// findPair returns the columns of the first list of names that are all present, or nil if no list is complete.
 func findPair(columns map[string]int, lists ...string) (at []int) {
 	for _, names := range lists {
 		at = nil
@@ -132,11 +131,12 @@ func findPair(columns map[string]int, lists ...string) (at []int) {
 	return nil
 }
 
-// takeRecord makes the row of a record the crop of its box, and reports whether it is one; what is not is counted.
+// takeRecord replaces the path of a row by the crop of its box. If there is no usable box, it counts the row and
+// returns false.
 func (b *boxColumns) takeRecord(r *row, record []string) bool {
 	b.rows++
 	if _, _, cropped := CutCrop(r.path); cropped {
-		return true // is one already
+		return true // the path is already a crop
 	}
 	var v [4]float64
 	var err error
@@ -165,7 +165,7 @@ func (b *boxColumns) takeRecord(r *row, record []string) bool {
 	return err == nil && why == ""
 }
 
-// cropRow makes a row the crop of a box with these numbers, or returns why it is left out.
+// cropRow replaces the path of a row by the crop of the box v, or returns the reason why the row is left out.
 func (b *boxColumns) cropRow(r *row, v [4]float64) (why string, err error) {
 	if b.shares == nil {
 		shares := max(v[0], v[1], v[2], v[3]) <= 1
@@ -183,24 +183,24 @@ func (b *boxColumns) cropRow(r *row, v [4]float64) (why string, err error) {
 	}
 	size, known := b.sizes[picture]
 	if !known && b.dir != nil {
-		size[0], size[1], _ = Sides(b.dir, picture) // reading the picture reports it
+		size[0], size[1], _ = Sides(b.dir, picture) // an error is reported when the image is read
 		b.sizes[picture] = size
 	}
 	r.path, why, err = b.opts.cropMark(v[:], *b.shares, r.path, strconv.Itoa(b.rows), size[0], size[1])
 	return why, err
 }
 
-// Crop is a rectangle of an image in pixels, from the upper left corner, after the rotation that EXIF asks for.
+// Crop is a rectangle of an image in pixels, measured from the upper left corner after applying the EXIF rotation.
 type Crop struct{ X, Y, W, H int }
 
-// cropMark separates a file from its crop, as in W3C's media fragments. Their commas are written as colons, so that
-// paths need no quotes in CSV; both are read.
+// cropMark separates a file from its crop, as in W3C's media fragments. winnow writes colons where the standard has
+// commas, so that paths need no quotes in CSV. It reads both.
 const cropMark = "#xywh="
 
-// mostMargin is the largest margin of a crop, in sides of its box.
+// mostMargin is the largest margin of a crop, as a multiple of the box's side.
 const mostMargin = 10
 
-// mostPixels is the longest side that a crop may have.
+// mostPixels is the longest side of a crop, in pixels.
 const mostPixels = 1 << 24
 
 // CutCrop splits the path of a crop: FILE#xywh=X:Y:W:H, optionally followed by &id=NAME, which distinguishes crops
@@ -228,21 +228,21 @@ func CutCrop(path string) (file string, c Crop, cropped bool) {
 	return path[:at], c, true
 }
 
-// String returns the part of a path that follows the file.
+// String returns the suffix that marks the crop in a path: #xywh=X:Y:W:H.
 func (c Crop) String() string {
 	return fmt.Sprintf("%s%d:%d:%d:%d", cropMark, c.X, c.Y, c.W, c.H)
 }
 
-// cropPath returns the path of a crop of a file; id distinguishes equal crops.
+// cropPath returns the path of the crop of a file; id distinguishes crops of the same rectangle.
 func (c Crop) cropPath(file, id string) string {
 	return file + c.String() + "&id=" + url.QueryEscape(id)
 }
 
-// checkBoxes rejects settings with which no crop can be made.
+// checkBoxes rejects a negative or too large margin, and a negative minimum side.
 func (o ReadOptions) checkBoxes() error {
 	if o.CropMargin >= 0 && o.CropMargin <= mostMargin && o.MinBox >= 0 {
 		return nil
 	}
-	return fmt.Errorf("found a margin of %v and a least side of %d pixels, expected a share from 0 to %d of a "+
-		"box's side, and 0 pixels or more", o.CropMargin, o.MinBox, mostMargin)
+	return fmt.Errorf("found a crop margin of %v and a minimum side of %d pixels, expected a margin from 0 to %d of a "+
+		"box's side and a minimum of 0 pixels or more", o.CropMargin, o.MinBox, mostMargin)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// gray is a picture of 200×100 pixels.
+// gray returns a PNG image of 200×100 pixels.
 func gray(t testing.TB) string {
 	var out bytes.Buffer
 	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, 200, 100))); err != nil {
@@ -23,7 +23,7 @@ func gray(t testing.TB) string {
 	return out.String()
 }
 
-// onDisk writes files into a new folder; those that end in .png are pictures.
+// onDisk writes files into a new folder; a file that ends in .png becomes an image.
 func onDisk(t testing.TB, files map[string]string) string {
 	dir, picture := t.TempDir(), gray(t)
 	for name, text := range files {
@@ -53,13 +53,13 @@ const (
 	tench, horn = " 10,20,40,40 tench ", " 90,40,20,20 horn "
 )
 
-// Boxes of a folder are read without naming their form: by where the files are and what they hold. What cannot be a box
-// is left out.
+// The boxes of a folder are read without naming their format, which follows from the location and content of the files.
+// Anything that cannot be a box is left out.
 func TestFolderBoxes(t *testing.T) {
 	for what, c := range map[string]struct {
 		files map[string]string
 		form  string
-		want  string // of the samples
+		want  string // description of the samples
 	}{
 		"YOLO as Ultralytics": {map[string]string{"y/images/train/1.png": "", "y/images/val/2.png": "",
 			"y/images/val/3.png":   "",
@@ -123,7 +123,7 @@ func TestFolderBoxes(t *testing.T) {
 	}
 }
 
-// What makes boxes unreadable or ambiguous is refused, or counted with the first example.
+// Unreadable or ambiguous boxes are an error, or are counted with the first one as an example.
 func TestFolderBoxErrors(t *testing.T) {
 	for want, files := range map[string]map[string]string{
 		"found labels of 1.png in a.json and in b.json": {"1.png": "", "2.png": "", "a.json": cocoJSON, "b.json": cocoJSON},
@@ -131,11 +131,11 @@ func TestFolderBoxErrors(t *testing.T) {
 			"expected 0 to 1": {"1.png": "", "1.txt": "3 .5 .5 .1 .2", "classes.txt": "a\nb"},
 		"1.txt: object 1: bbox [":             {"1.png": "", "1.txt": "0 NaN .5 .1 .2"},
 		"read as boxes of YOLO: found no box": {"1.png": "", "2.png": "", "2.txt": "\n"},
-		"found other classes in": {"1.png": "", "1.txt": "0 .5 .5 .1 .2",
+		"list different classes": {"1.png": "", "1.txt": "0 .5 .5 .1 .2",
 			"data.yaml": "names: [a, b]", "classes.txt": "b\na"},
-		"1.xml: XML syntax error":                  {"1.png": "", "1.xml": vocXML[:100]},
-		"object 1: found no name or no bndbox":     {"1.png": "", "1.xml": strings.Replace(vocXML, "tench", "", 1)},
-		"is FiftyOne's file of labels, which winn": {"data/1.png": "", "labels.json": `{"classes": ["a"], "labels": {"1": 0}}`},
+		"1.xml: XML syntax error":              {"1.png": "", "1.xml": vocXML[:100]},
+		"object 1: found no name or no bndbox": {"1.png": "", "1.xml": strings.Replace(vocXML, "tench", "", 1)},
+		"is FiftyOne's label file, which winn": {"data/1.png": "", "labels.json": `{"classes": ["a"], "labels": {"1": 0}}`},
 	} {
 		if d, err := ReadFile(onDisk(t, files), ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, %v, expected %q", d, err, want)
@@ -147,7 +147,7 @@ func TestFolderBoxErrors(t *testing.T) {
 	}
 }
 
-// cocoFile follows COCO's format, with categories at the end, a crowd, a box of no height, and unknown keys.
+// cocoFile follows COCO's format, with categories at the end, a crowd, a box of height 0, and unknown keys.
 const cocoFile = `{
   "info": {"year": 2017, "contributor": {"name": "x"}},
   "licenses": [{"id": 1, "name": "y"}],
@@ -174,7 +174,7 @@ func TestReadCOCO(t *testing.T) {
 		rowsOf(t, d)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got := described(d); !strings.HasSuffix(got, "left 1 objects crowds, left 1 boxes with a side below the least") {
+	if got := described(d); !strings.HasSuffix(got, "left 1 objects crowds, left 1 boxes with a side below the minimum") {
 		t.Error(got)
 	}
 	d = read(t, cocoFile, ReadOptions{CropMargin: 0.5, MinBox: 6})
@@ -183,15 +183,15 @@ func TestReadCOCO(t *testing.T) {
 		t.Errorf("with a margin: %q", got)
 	}
 	for text, want := range map[string]string{
-		// whole images, some of several labels
+		// whole images, some with several labels
 		`{"categories":[{"id":0,"name":"x"},{"id":1,"name":"y"}],"annotations":[{"id":7,"image_id":1,"category_id":1},` +
 			`{"id":8,"image_id":2,"category_id":0,"bbox":[]},{"id":9,"image_id":2,"category_id":1}],` +
-			`"images":[{"id":1,"file_name":"p.jpg"},{"id":2,"file_name":"q.jpg"}]}`: "p.jpg y train, left 1 pictures with several labels of the whole",
-		// LVIS names pictures by addresses; an annotation without a box
+			`"images":[{"id":1,"file_name":"p.jpg"},{"id":2,"file_name":"q.jpg"}]}`: "p.jpg y train, left 1 pictures with several labels for the whole image",
+		// LVIS identifies images by address; one annotation has no box
 		`{"images":[{"id":1,"coco_url":"http://h/train2017/1.jpg"}],"annotations":[{"id":1,"image_id":1,"category_id":1,` +
 			`"bbox":[1,2,3,4]},{"id":2,"image_id":1,"category_id":1,"bbox":null}],"categories":[{"id":1,"name":"a"}]}`: "" +
 			"train2017/1.jpg 1,2,3,4 a train, left 1 objects without a box",
-		// shares of the sides
+		// boxes as shares of the image's sides
 		`{"images": [{"id": 1, "file_name": "a.jpg", "width": 100, "height": 100}], "annotations": [{"id": 1, "image_id": 1, ` +
 			`"category_id": 1, "bbox": [0.1, 0.1, 0.6, 0.5]}], "categories": [{"id": 1, "name": "x"}]}`: "a.jpg 10,10,60,50 x train",
 	} {
@@ -201,7 +201,7 @@ func TestReadCOCO(t *testing.T) {
 	}
 }
 
-// Annotations that cannot be read are left out, with the first as an example; a broken file is refused.
+// Unreadable annotations are left out, with the first one as an example; a broken file is an error.
 func TestCOCOErrors(t *testing.T) {
 	with := func(old, text string) string { return strings.Replace(cocoFile, old, text, 1) }
 	for text, want := range map[string]string{
@@ -228,7 +228,7 @@ func TestCOCOErrors(t *testing.T) {
 	}
 }
 
-// A manifest of JSON lines is not taken for COCO.
+// A manifest of JSON lines is not mistaken for COCO.
 func TestGuessJSON(t *testing.T) {
 	for text, want := range map[string]bool{
 		cocoFile:                                 true,
@@ -247,7 +247,7 @@ func TestGuessJSON(t *testing.T) {
 	}
 }
 
-// Any files of boxes are refused or give crops in their pictures.
+// Any box files give an error, or crops inside their images.
 func FuzzFolderBoxes(f *testing.F) {
 	f.Add([]byte("0 .5 .5 .1 .2"), []byte(labelMeJSON), []byte("names: {0: a}"), []byte(vocXML))
 	picture := []byte(gray(f))

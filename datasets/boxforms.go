@@ -24,8 +24,8 @@ import (
 	"winnow/internal/document"
 )
 
-// yolo is the form of lines of a class number and a box, its centre and sides as shares of the picture's, or a
-// polygon.
+// yolo is the YOLO format. Each line holds a class number and a box or a polygon, in shares of the image's sides; a
+// box is given by its centre and its sides.
 var yolo = annotations{form: "boxes of YOLO", parse: parseYOLO, ending: ".txt", folders: []string{"labels"}}
 
 func parseYOLO(text []byte, about *subject) ([]photo, error) {
@@ -53,7 +53,7 @@ func parseYOLO(text []byte, about *subject) ([]photo, error) {
 		m := labelMark{label: strconv.Itoa(class)}
 		switch n := len(about.names); {
 		case n > 0 && class >= n:
-			m.odd = fmt.Errorf("found the class %d, expected 0 to %d, as there are names", class, n-1)
+			m.odd = fmt.Errorf("found the class %d, expected 0 to %d (the named classes)", class, n-1)
 		case n > 0:
 			m.label = about.names[class]
 		}
@@ -68,7 +68,7 @@ func parseYOLO(text []byte, about *subject) ([]photo, error) {
 	return []photo{p}, nil
 }
 
-// computeBounds returns the corners of the box around points x, y, x, y, …
+// computeBounds returns the corners of the bounding box of the points x, y, x, y, …
 func computeBounds(v []float64) (low, high [2]float64) {
 	low, high = [2]float64{v[0], v[1]}, [2]float64{v[0], v[1]}
 	for i, c := range v[:len(v)&^1] {
@@ -77,14 +77,15 @@ func computeBounds(v []float64) (low, high [2]float64) {
 	return low, high
 }
 
-// scaleBoxToShares returns a box in pixels, of its corners as shares of the picture's sides.
+// scaleBoxToShares converts a box given by its corners, in shares of the image's sides, to left, top, width and height
+// in pixels.
 func scaleBoxToShares(low, high [2]float64, width, height float64) []float64 {
 	pixels := func(share, side float64) float64 { return math.Round(share*side*1e4) / 1e4 }
 	return []float64{pixels(low[0], width), pixels(low[1], height), pixels(high[0]-low[0], width),
 		pixels(high[1]-low[1], height)}
 }
 
-// Sides returns the width and height in pixels of a picture as it is shown, by its header.
+// Sides returns the displayed width and height of an image in pixels, read from its header.
 func Sides(fsys fs.FS, picture string) (width, height float64, err error) {
 	head, err := headOf(fsys, picture, 1<<20)
 	var c image.Config
@@ -93,7 +94,7 @@ func Sides(fsys fs.FS, picture string) (width, height float64, err error) {
 		c, format, err = image.DecodeConfig(bytes.NewReader(head))
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: its size, which the boxes need: %w", picture, err)
+		return 0, 0, fmt.Errorf("%s: cannot read the size, which the boxes need: %w", picture, err)
 	}
 	if Orientation(format, head) > 4 {
 		c.Width, c.Height = c.Height, c.Width
@@ -101,8 +102,8 @@ func Sides(fsys fs.FS, picture string) (width, height float64, err error) {
 	return float64(c.Width), float64(c.Height), nil
 }
 
-// classNames returns the names of YOLO's class numbers: names in a YAML file at the top, or the lines of obj.names or
-// classes.txt; nil if there are none. Several files must name the same classes.
+// classNames returns the names of YOLO's class numbers, or nil if no file lists them. It reads the key names of a
+// YAML file at the top, or the lines of obj.names or classes.txt. Several such files must list the same classes.
 func (t *listing) classNames() (names []string, err error) {
 	file := ""
 	for _, p := range t.others {
@@ -128,8 +129,8 @@ func (t *listing) classNames() (names []string, err error) {
 			}
 		}
 		if names != nil && list != nil && !slices.Equal(list, names) {
-			return nil, fmt.Errorf("found other classes in %s than in %s: move the file of other pictures away", file,
-				p)
+			return nil, fmt.Errorf("%s and %s list different classes: move away the one for other "+
+				"images", file, p)
 		}
 		if list != nil {
 			names, file = list, p
@@ -138,7 +139,7 @@ func (t *listing) classNames() (names []string, err error) {
 	return names, nil
 }
 
-// shortList shows the first labels of a list.
+// shortList joins the first labels of a list.
 func shortList(names []string) string {
 	if len(names) > 3 {
 		return strings.Join(names[:3], ", ") + ", …"
@@ -146,7 +147,7 @@ func shortList(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// yamlNames returns the list names of a data.yaml, or its map from numbers.
+// yamlNames returns the class names of a data.yaml, given as a list or as a map from numbers.
 func yamlNames(root ast.Node) (names []string) {
 	for _, p := range listYAMLPairs(root) {
 		if plainKey(p.Key.String()) != "names" {
@@ -184,13 +185,13 @@ func listYAMLPairs(n ast.Node) []*ast.MappingValueNode {
 
 func plainKey(text string) string { return strings.Trim(strings.TrimSpace(text), `"'`) }
 
-// The folders of Pascal VOC's data sets.
+// The folders of a Pascal VOC dataset.
 const (
 	vocImages = "JPEGImages"
 	vocLists  = "ImageSets/Main"
 )
 
-// voc is the form of Pascal VOC's XML: pixels are counted from 1, and the last one belongs to the box.
+// voc is the XML format of Pascal VOC: pixels are counted from 1, and the box includes its last pixel.
 var voc = annotations{form: "boxes of Pascal VOC", parse: parseVOC, ending: ".xml",
 	folders: []string{"annotations", "xmls"}}
 
@@ -232,7 +233,7 @@ func parseVOC(text []byte, _ *subject) ([]photo, error) {
 	return []photo{p}, nil
 }
 
-// readSplitLists gives pictures the splits of Pascal VOC's lists, and leaves those out that are in none.
+// readSplitLists assigns the splits of Pascal VOC's lists to the images, and leaves out images that are not listed.
 func (t *listing) readSplitLists(b *boxFiles, at string) error {
 	if b.annotations != &voc {
 		return nil
@@ -273,11 +274,11 @@ func (t *listing) readSplitLists(b *boxFiles, at string) error {
 	return nil
 }
 
-// labelMe is the form of LabelMe's JSON: the box around each of its shapes.
+// labelMe is the JSON format of LabelMe: each shape gives its bounding box.
 var labelMe = annotations{form: "shapes of LabelMe", parse: parseLabelMe, ending: ".json",
 	folders: []string{"annotations", "labels", "json"}}
 
-// labelMeShape is a shape of LabelMe.
+// labelMeShape is one shape of a LabelMe file.
 type labelMeShape struct {
 	Label  string       `json:"label"`
 	Type   string       `json:"shape_type"`
@@ -303,7 +304,7 @@ func parseLabelMe(text []byte, _ *subject) ([]photo, error) {
 			m.odd = fmt.Errorf("found the label %q and %d points, expected a label and two points or more", s.Label,
 				len(s.Points))
 		case s.Type == "point":
-			m.left = "that are points"
+			m.left = "given as points"
 		default:
 			m.box = s.computeShapeBox()
 		}
@@ -319,7 +320,7 @@ func (s *labelMeShape) computeShapeBox() []float64 {
 			low[k], high[k] = min(low[k], p[k]), max(high[k], p[k])
 		}
 	}
-	if s.Type == "circle" { // its centre and a point of its edge
+	if s.Type == "circle" { // given by its centre and a point on its edge
 		c := s.Points[0]
 		r := math.Hypot(s.Points[1][0]-c[0], s.Points[1][1]-c[1])
 		low, high = [2]float64{c[0] - r, c[1] - r}, [2]float64{c[0] + r, c[1] + r}

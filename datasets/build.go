@@ -17,10 +17,10 @@ import (
 type row struct {
 	path, label, split, truth string
 	extra                     []string
-	number                    int // of the source's rows, from 1; 0: those before it, and one
+	number                    int // the row's number in the source, from 1; 0: the number of samples before it, plus 1
 }
 
-// buildDataset turns rows into a Dataset. Its classes are all given and true labels, numbered in sorted order.
+// buildDataset turns rows into a Dataset. Its classes are all given and true labels, in sorted order.
 func buildDataset(rows []row, columns []string) *Dataset {
 	b := builder{samples: make([]Sample, 0, len(rows))}
 	for _, r := range rows {
@@ -45,7 +45,7 @@ func sortClasses(names []string) {
 	})
 }
 
-// cleanPath checks a path of a manifest and returns it relative and slash-separated.
+// cleanPath checks a manifest's path and returns it relative and slash-separated.
 func cleanPath(p, strip string) (string, error) {
 	if strip != "" {
 		rest, ok := strings.CutPrefix(p, strip)
@@ -61,7 +61,7 @@ func cleanPath(p, strip string) (string, error) {
 	case isAddress.MatchString(p):
 		return "", refuseRooted(p, "an address")
 	case isDrive.MatchString(p):
-		return "", refuseRooted(p, "on a drive of Windows")
+		return "", refuseRooted(p, "on a Windows drive")
 	case path.IsAbs(p):
 		return "", refuseRooted(p, "absolute")
 	case !validPath(p):
@@ -73,20 +73,22 @@ func cleanPath(p, strip string) (string, error) {
 	return p, nil
 }
 
-// refuseRooted is the error for a path that begins at a root of its own.
+// refuseRooted returns the error for a path with a root of its own.
 func refuseRooted(p, is string) error {
-	return fmt.Errorf("path %.200q is %s, expected one relative to the root: strip the part that is the root (winnow "+
-		"data import --strip-prefix), and name it with --root", p, is)
+	return fmt.Errorf("path %.200q is %s, expected a path relative to the root: strip the root from the paths (winnow "+
+		"data import --strip-prefix), and pass it as --root", p, is)
 }
 
-// isAddress and isDrive find paths that begin at no root of ours: s3://bucket/a.png, C:\photos\a.jpg.
+// isAddress and isDrive match paths with a root of their own: s3://bucket/a.png, C:
+//
+// hotos\a.jpg.
 var (
 	isAddress = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+://`)
 	isDrive   = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
 )
 
-// fromWindows replaces the backslashes of paths where all separators of all paths are such, and reports how many paths
-// have them. On other systems a backslash may be part of a name, next to slashes.
+// fromWindows replaces backslashes by slashes if no path contains a slash, and returns the number of paths with
+// backslashes. If a path has slashes, a backslash may belong to a name.
 func fromWindows(samples []Sample) (n int, err error) {
 	for i := range samples {
 		if strings.Contains(samples[i].Path, "/") {
@@ -105,15 +107,15 @@ func fromWindows(samples []Sample) (n int, err error) {
 	return n, nil
 }
 
-// validPath is [fs.ValidPath] for names of any bytes: a name that is not UTF-8 affects only its image, not the
-// manifest.
+// validPath is [fs.ValidPath], except that it allows names that are not UTF-8: such a name affects its own image, not
+// the whole manifest.
 func validPath(p string) bool { return fs.ValidPath(strings.ToValidUTF8(p, "?")) }
 
-// splits are the accepted names of each split, the canonical one first.
+// splits lists the accepted names of each split, the canonical name first.
 var splits = [][]string{{Train, "training"}, {Validation, "val", "valid", "dev"}, {Test, "testing", "holdout"}, {Query},
 	{Gallery}}
 
-// ParseSplit returns the split that a name means, in any case: "val", "valid" and "dev" are validation.
+// ParseSplit returns the split for a name in any letter case: "val", "valid" and "dev" mean validation.
 func ParseSplit(name string) (string, error) {
 	names, err := catalog.Find("split", strings.ToLower(name), splits, func(names []string) []string { return names })
 	if err != nil {
@@ -122,10 +124,10 @@ func ParseSplit(name string) (string, error) {
 	return names[0], nil
 }
 
-// Merge joins datasets into one, in order. Class names keep their meaning; ids are assigned again.
+// Merge joins datasets in order. Class names are kept; class ids are assigned again.
 func Merge(parts ...*Dataset) *Dataset {
 	var columns []string
-	place, n := map[string]int{}, 0 // of a column
+	place, n := map[string]int{}, 0 // each column's position
 	for _, p := range parts {
 		n += len(p.Samples)
 		for _, c := range p.Columns {
@@ -141,7 +143,7 @@ func Merge(parts ...*Dataset) *Dataset {
 		for i, c := range p.Columns {
 			at[i] = place[c]
 		}
-		ids := make([]int, len(p.Classes)) // each class's place in b plus one; 0: not looked up yet
+		ids := make([]int, len(p.Classes)) // each class's index in b, plus 1; 0: not looked up yet
 		class := func(id int) int {
 			if id == Unlabelled {
 				return Unlabelled
@@ -175,11 +177,11 @@ func (d *Dataset) className(id int) string {
 	return d.Classes[id]
 }
 
-// builder turns rows into samples one by one; class names are stored once.
+// builder turns rows into samples and stores each class name once.
 type builder struct {
 	samples []Sample
-	names   []string       // of classes, in order of appearance
-	ids     map[string]int // their indexes in names
+	names   []string       // class names in order of appearance
+	ids     map[string]int // the index of each name in names
 }
 
 // addSample adds a row as a sample.
@@ -191,7 +193,7 @@ func (b *builder) addSample(r row) {
 		True: b.numberClassName(r.truth), Split: r.split, Extra: r.extra, Row: r.number - 1})
 }
 
-// numberClassName returns the index of a class.
+// numberClassName returns the index of a class name, adding the name if it is new.
 func (b *builder) numberClassName(name string) int {
 	if name == "" {
 		return Unlabelled

@@ -26,12 +26,12 @@ type Problem struct {
 	Reason string `json:"reason"`
 }
 
-// Duplicates are samples whose files hold the same bytes, or that name the same file; in an audit, copies of a picture.
+// Duplicates are samples with the same file or the same bytes; in an audit, also samples that show the same image.
 type Duplicates struct {
 	Paths      []string `json:"paths"`
 	Labels     []string `json:"labels"`      // the given label of each
 	Splits     []string `json:"splits"`      // the split of each
-	LabelsVary bool     `json:"labels_vary"` // the labels differ: at least one is wrong
+	LabelsVary bool     `json:"labels_vary"` // the labels differ, so at least one is wrong
 	Leak       bool     `json:"leak"`        // the image is in two splits
 }
 
@@ -41,10 +41,10 @@ type SplitCount struct {
 	Samples    int            `json:"samples"`
 	Unlabelled int            `json:"unlabelled"`
 	Classes    int            `json:"classes"`
-	Smallest   int            `json:"smallest_class"` // images of the smallest and largest class
+	Smallest   int            `json:"smallest_class"` // number of images in the smallest and largest class
 	Largest    int            `json:"largest_class"`
-	Singletons []string       `json:"singletons"`   // classes with one image, hence no positive pair
-	Labels     map[string]int `json:"label_counts"` // images of each class
+	Singletons []string       `json:"singletons"`   // classes with only one image, hence without a positive pair
+	Labels     map[string]int `json:"label_counts"` // number of images in each class
 }
 
 // CheckReport is the result of Check.
@@ -53,14 +53,13 @@ type CheckReport struct {
 	Splits     []SplitCount `json:"splits"`
 	Unreadable []Problem    `json:"unreadable"`
 	Duplicates []Duplicates `json:"duplicates"`
-	// Shared counts the classes that train has in common with each other split; in the papers' protocol there are
-	// none.
+	// Shared counts the classes that each other split shares with train; it is 0 in the papers' protocol.
 	Shared  map[string]int `json:"classes_shared_with_train"`
-	Noise   *NoiseReport   `json:"train_noise,omitempty"` // if true labels are known
+	Noise   *NoiseReport   `json:"train_noise,omitempty"` // set if true labels are known
 	Reading *Reading       `json:"reading,omitempty"`     // how the source was read, and what was left out
 }
 
-// Report reports obstacles to training, from the sums and reasons that [Dataset.Look] returned for all samples.
+// Report lists obstacles to training. sums and reasons are what [Dataset.Look] returned for all samples.
 func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckReport {
 	r := &CheckReport{
 		Samples:    len(d.Samples),
@@ -90,8 +89,8 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 	return r
 }
 
-// Look examines the samples from first up to end on all cores. For each it returns the sha256, and the reason if it
-// is not an image, else "".
+// Look examines the samples from first up to end on all cores. It returns the sha256 of each, and the reason why it
+// is not an image, "" if it is one.
 func (d *Dataset) Look(ctx context.Context, first, end int, look func(path string) ([sha256.Size]byte, error),
 	progress func(done, total int)) (sums [][sha256.Size]byte, reasons []string, err error) {
 	samples := d.Samples[first:end]
@@ -122,7 +121,7 @@ func (d *Dataset) Look(ctx context.Context, first, end int, look func(path strin
 	return sums, reasons, cmp.Or(group.Wait(), ctx.Err())
 }
 
-// Duplicated describes copies of one image, by their positions.
+// Duplicated describes the duplicates at the given positions.
 func (d *Dataset) Duplicated(rows []int) Duplicates {
 	var dup Duplicates
 	for _, i := range rows {
@@ -136,7 +135,7 @@ func (d *Dataset) Duplicated(rows []int) Duplicates {
 	return dup
 }
 
-// Count describes each split that has samples, in the order train, validation, test, query, gallery.
+// Count describes each non-empty split, in the order train, validation, test, query, gallery.
 func (d *Dataset) Count() []SplitCount {
 	var counts []SplitCount
 	for _, split := range []string{Train, Validation, Test, Query, Gallery} {
@@ -170,7 +169,7 @@ func (d *Dataset) Count() []SplitCount {
 	return counts
 }
 
-// countSharedClasses counts the classes that each other split has in common with train.
+// countSharedClasses counts the classes that each other split shares with train.
 func (d *Dataset) countSharedClasses() map[string]int {
 	in := make(map[string]map[int]bool)
 	for i := range d.Samples {
@@ -198,7 +197,7 @@ func (d *Dataset) countSharedClasses() map[string]int {
 	return counts
 }
 
-// SplitNames lists the splits that have samples, for messages.
+// SplitNames lists the non-empty splits, for messages.
 func (d *Dataset) SplitNames() string {
 	var names []string
 	for _, s := range d.Count() {
@@ -207,7 +206,7 @@ func (d *Dataset) SplitNames() string {
 	return strings.Join(names, ", ")
 }
 
-// WriteCounts writes a line for each split: images, classes, and oddities.
+// WriteCounts writes one line for each split: its images, its classes, unlabelled images and single-image classes.
 func (d *Dataset) WriteCounts(w io.Writer) {
 	for _, s := range d.Count() {
 		fmt.Fprintf(w, "%-10s %7d images  %6d classes of %d to %d images", s.Split, s.Samples, s.Classes, s.Smallest,
@@ -222,22 +221,22 @@ func (d *Dataset) WriteCounts(w io.Writer) {
 	}
 }
 
-// Write writes the report of a split as text.
+// Write writes the noise report of a split as text.
 func (r NoiseReport) Write(w io.Writer, split string) {
 	fmt.Fprintf(w, "%s: %d of %d labels wrong (%.2f %%; per class %.1f to %.1f %%)\n",
 		split, r.Corrupted, r.Samples, 100*r.Rate, 100*r.ClassMin, 100*r.ClassMax)
-	fmt.Fprintf(w, "pairs said alike that differ: %.2f %% (symmetric noise: %.2f %%); pairs said different that "+
-		"are alike: %.3f %% (%.3f %%)\n",
+	fmt.Fprintf(w, "pairs with one given label but two true labels: %.2f %% (symmetric noise: %.2f %%); pairs with "+
+		"two given labels but one true label: %.3f %% (%.3f %%)\n",
 		100*r.WrongPositive, 100*r.ExpectedWrongPositive, 100*r.WrongNegative, 100*r.ExpectedWrongNegative)
-	fmt.Fprintf(w, "%d true classes, %d given ones; rates of the classes deviate by %.2f %% (independent flips: "+
-		"%.2f %%)\n",
+	fmt.Fprintf(w, "%d true classes, %d given ones; standard deviation of their noise rates: %.2f %% (independent "+
+		"flips: %.2f %%)\n",
 		r.Classes, r.Labels, 100*r.ClassDeviation, 100*r.BinomialDeviation)
 }
 
-// listedCopies is how many paths of a group of duplicates are written.
+// listedCopies is the number of paths printed for each group of duplicates.
 const listedCopies = 5
 
-// Write writes the report as text; lists show at most listed entries.
+// Write writes the report as text; each list shows at most listed entries.
 func (r *CheckReport) Write(w io.Writer, d *Dataset, listed int) {
 	d.WriteCounts(w)
 	for _, split := range slices.Sorted(maps.Keys(r.Shared)) {
@@ -281,7 +280,7 @@ func (r *CheckReport) Write(w io.Writer, d *Dataset, listed int) {
 	writeMore(w, listed, len(r.Duplicates))
 }
 
-// writeMore says how many entries of a list were cut off, and where to find them.
+// writeMore prints how many entries of a list were cut off, and the flag that shows them all.
 func writeMore(w io.Writer, listed, n int) {
 	if n > listed {
 		fmt.Fprintf(w, "  … %d more: --json lists all\n", n-listed)
@@ -297,12 +296,12 @@ func (r ToplineReport) Write(w io.Writer) {
 		fmt.Fprintf(w, "%d class(es) keep more than their share, to have two images\n", r.Raised)
 	}
 	if n := len(r.Lone); n > 0 {
-		fmt.Fprintf(w, "%d class(es) have one image, and no pair of two: %s\n", n,
+		fmt.Fprintf(w, "%d class(es) have one image and thus no pair: %s\n", n,
 			text.Line(strings.Join(text.First(r.Lone, 5), ", ")))
 	}
 }
 
-// Leaks returns how many images are in two splits.
+// Leaks returns how many groups of duplicates occur in two splits.
 func (r *CheckReport) Leaks() (n int) {
 	for _, dup := range r.Duplicates {
 		if dup.Leak {
@@ -312,25 +311,25 @@ func (r *CheckReport) Leaks() (n int) {
 	return n
 }
 
-// Checked is what people decided about the label of an image.
+// Checked is the reviewers' decision about the label of an image.
 type Checked struct {
-	Given string `json:"given"`           // the label that they judged
-	Right bool   `json:"right"`           // it is right
-	Label string `json:"label,omitempty"` // the right label if it is wrong; "": the image is of no class
-	// Elsewhere says that the image was chosen by another program, so that its label says nothing about other images.
+	Given string `json:"given"`           // the label that was reviewed
+	Right bool   `json:"right"`           // whether the label is right
+	Label string `json:"label,omitempty"` // the right label if the given one is wrong; "": the image is of no class
+	// Elsewhere reports that another program selected the image; its label is then no evidence about other images.
 	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
-// Checks are decisions about the labels of images, by path.
+// Checks holds decisions about the labels of images, by path.
 type Checks struct {
 	File string `json:"file"`
-	Open int    `json:"open"` // images without an outcome: reviewers were unsure, or disagree
-	// Changed counts the images whose picture is another one than was decided about.
+	Open int    `json:"open"` // undecided images: the reviewers were unsure or disagreed
+	// Changed counts the images whose file has changed since the decision.
 	Changed int                `json:"picture_changed,omitempty"`
 	By      map[string]Checked `json:"by_path"`
 }
 
-// Sum returns the sha256 of the decisions, whatever file they are in.
+// Sum returns a sha256 of the decisions, which does not depend on the file that held them.
 func (c *Checks) Sum() string {
 	h := sha256.New()
 	for _, path := range slices.Sorted(maps.Keys(c.By)) {
@@ -340,19 +339,19 @@ func (c *Checks) Sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Matched are decisions about the samples of one dataset.
+// Matched holds the decisions about the samples of one dataset.
 type Matched struct {
-	At    map[int]Checked // by position
-	Stale int             // samples whose label changed since it was judged, so that the decision does not count
-	Gone  int             // decided images that the dataset does not have
+	At    map[int]Checked // decisions by sample position
+	Stale int             // samples whose label has changed since the decision, which is therefore ignored
+	Gone  int             // decided images that are missing from the dataset
 }
 
-// Match finds the samples that the decisions are about. If a sample's label has changed since, as in a mended manifest,
-// a right label must be judged again, and a wrong one is right if it is now the one that people chose. It refuses
-// decisions that are mostly about other images.
+// Match finds the samples that the decisions are about. If the label of a sample has changed since, as in a corrected
+// manifest, then a decision "right" is ignored; a decision "wrong" becomes "right" if the new label is the chosen
+// one. Match returns an error if most decisions are about other images.
 func (c *Checks) Match(d *Dataset) (Matched, error) {
 	m := Matched{At: map[int]Checked{}}
-	rows := map[string]int{} // of each decided path
+	rows := map[string]int{} // how many samples have each decided path
 	for i := range d.Samples {
 		if path := d.Samples[i].Path; c.hasCheck(path) {
 			rows[path]++
@@ -369,7 +368,7 @@ func (c *Checks) Match(d *Dataset) (Matched, error) {
 			m.At[i] = k
 		case !k.Right && k.Label != "" && now == k.Label:
 			m.At[i] = Checked{Given: now, Right: true, Elsewhere: k.Elsewhere}
-		case k.Right, rows[s.Path] > 1: // of several labels of an image, only the judged one was decided
+		case k.Right, rows[s.Path] > 1: // for an image with several labels, the decision is about one of them
 			m.Stale++
 		default:
 			k.Given = now
@@ -378,7 +377,7 @@ func (c *Checks) Match(d *Dataset) (Matched, error) {
 	}
 	example := ""
 	for path, k := range c.By {
-		// a mended manifest is without the images of no class
+		// corrected manifests leave out images of no class
 		if rows[path] == 0 && (k.Right || k.Label != "") {
 			if m.Gone++; example == "" || path < example {
 				example = path
@@ -386,15 +385,15 @@ func (c *Checks) Match(d *Dataset) (Matched, error) {
 		}
 	}
 	if m.Gone > len(rows) {
-		return m, fmt.Errorf("%s: holds decisions about %d images of which %d are not among those given, such as %q: "+
-			"it is about other images; name another file of decisions", c.File, m.Gone+len(rows), m.Gone, example)
+		return m, fmt.Errorf("%s: has decisions about %d images, but %d of them are not in the dataset, such as %q: "+
+			"name a file of decisions about these images", c.File, m.Gone+len(rows), m.Gone, example)
 	}
 	return m, nil
 }
 
 func (c *Checks) hasCheck(path string) bool { _, ok := c.By[path]; return ok }
 
-// Wrong counts the samples with a wrong label, and how many of them are of no class.
+// Wrong counts the samples with a wrong label. none counts those among them that belong to no class.
 func (m *Matched) Wrong() (wrong, none int) {
 	for _, k := range m.At {
 		if !k.Right {
@@ -407,7 +406,7 @@ func (m *Matched) Wrong() (wrong, none int) {
 	return wrong, none
 }
 
-// Relabelled returns d with the decided labels. Samples of no class have no label. d itself stays as it is.
+// Relabelled returns a copy of d with the decided labels. Samples of no class become unlabelled.
 func (m *Matched) Relabelled(d *Dataset) *Dataset {
 	made := *d
 	made.Samples = slices.Clone(d.Samples)
@@ -441,7 +440,7 @@ func (m *Matched) Relabelled(d *Dataset) *Dataset {
 	return &made
 }
 
-// Decisions returns what mending does with the wrong labels: it replaces them, and leaves images of no class out.
+// Decisions returns the fixes for the wrong labels: they are replaced, and images of no class are dropped.
 func (m *Matched) Decisions() map[int]Decision {
 	do := map[int]Decision{}
 	for i, k := range m.At {

@@ -17,16 +17,16 @@ func checkedSet(t *testing.T) *Dataset {
 	return d
 }
 
-// Decisions about labels that changed since count only if they are still about the same thing.
+// A decision about a label that has changed since counts only if it still applies.
 func TestMatchChecks(t *testing.T) {
 	c := &Checks{File: "d.db", By: map[string]Checked{
 		"a": {Given: "2", Right: true},
-		"b": {Given: "2", Right: true}, // it was 2 then: judge 10 again
-		"c": {Given: "10", Label: "2"}, // mended since
-		"d": {Given: "2", Label: "3"},  // another wrong label since
-		"x": {Given: "2", Right: true}, // gone
-		"y": {Given: "2"},              // of no class, dropped from the mended manifest
-		"e": {Given: "", Label: "7"},   // it had no label
+		"b": {Given: "2", Right: true}, // the label was 2; the new label 10 must be reviewed
+		"c": {Given: "10", Label: "2"}, // fixed since
+		"d": {Given: "2", Label: "3"},  // changed to another wrong label since
+		"x": {Given: "2", Right: true}, // missing in the dataset
+		"y": {Given: "2"},              // of no class, dropped from the corrected manifest
+		"e": {Given: "", Label: "7"},   // unlabelled at the time
 	}}
 	d := checkedSet(t)
 	m, err := c.Match(d)
@@ -60,7 +60,7 @@ func TestMatchChecks(t *testing.T) {
 func TestChecksOfOtherImages(t *testing.T) {
 	c := &Checks{File: "d.db", By: map[string]Checked{"a": {Given: "2", Right: true}, "x": {Given: "2", Right: true},
 		"y": {Given: "2", Right: true}}}
-	if _, err := c.Match(checkedSet(t)); err == nil || !strings.Contains(err.Error(), `"x": it is about other images`) {
+	if _, err := c.Match(checkedSet(t)); err == nil || !strings.Contains(err.Error(), `"x": name a file of decisions`) {
 		t.Errorf("found %v", err)
 	}
 	was := c.Sum()

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// The lists of a COCO file, the columns that keep the ids of its rows, and the form of a folder with such files.
+// The lists of a COCO file, the columns that keep the ids of its rows, and the name of a folder with such files.
 const (
 	cocoImages      = "images"
 	cocoAnnotations = "annotations"
@@ -25,10 +25,10 @@ const (
 	cocoFolder = "boxes of COCO"
 )
 
-// mostCOCO bounds a file of annotations in bytes.
+// mostCOCO limits the size of a COCO file in bytes.
 const mostCOCO = 4 << 30
 
-// ident is a JSON id, a number or a string.
+// ident is a JSON id: a number or a string.
 type ident string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -41,12 +41,12 @@ func (i *ident) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-var errIdent = errors.New("found an id that is not a number or a text")
+var errIdent = errors.New("found an id that is neither a number nor a string")
 
 type cocoImage struct {
 	ID     ident   `json:"id"`
 	File   string  `json:"file_name"`
-	URL    string  `json:"coco_url"` // of LVIS, which has no file_name: http://HOST/train2017/1.jpg
+	URL    string  `json:"coco_url"` // in LVIS, which has no file_name: http://HOST/train2017/1.jpg
 	Width  float64 `json:"width"`
 	Height float64 `json:"height"`
 }
@@ -68,7 +68,7 @@ type cocoCategory struct {
 
 type categoryList []cocoCategory
 
-// nameCategories returns the names of categories, and their ids. Two of one name are an error.
+// nameCategories returns the name of each category id, and the id of each name. Duplicate names are an error.
 func (list categoryList) nameCategories() (label map[ident]string, id map[string]ident, err error) {
 	label, id = make(map[ident]string, len(list)), make(map[string]ident, len(list))
 	for _, c := range list {
@@ -82,8 +82,8 @@ func (list categoryList) nameCategories() (label map[ident]string, id map[string
 	return label, id, nil
 }
 
-// readCOCO reads COCO's JSON. Each annotation becomes a row: a box as a crop of its image or, without a box, as in
-// classification data sets, the image itself. Crowds and small boxes are left out, and annotations that cannot be read.
+// readCOCO reads COCO's JSON. Each annotation becomes a row: the crop of its box or, without a box, the whole image,
+// as in classification datasets. It leaves out crowds, small boxes and annotations that cannot be read.
 func readCOCO(r io.Reader, name string, opts reading) (*Dataset, error) {
 	b := &boxReader{opts: opts}
 	if err := b.readCOCO(r); err != nil {
@@ -97,7 +97,7 @@ func readCOCO(r io.Reader, name string, opts reading) (*Dataset, error) {
 	return d, nil
 }
 
-// readCOCO adds the rows of COCO's JSON.
+// readCOCO adds the rows of a COCO file.
 func (b *boxReader) readCOCO(r io.Reader) error {
 	var file struct {
 		Images      []cocoImage      `json:"images"`
@@ -126,7 +126,7 @@ func (b *boxReader) readCOCO(r io.Reader) error {
 	boxed, shares := false, true
 	for _, a := range file.Annotations {
 		if a.Caption != nil && a.Category == "" || a.Segments != nil {
-			return errors.New("is COCO's captions or panoptic segmentation, expected its instances")
+			return errors.New("found COCO captions or panoptic segmentation, expected COCO instances")
 		}
 		boxed = boxed || len(a.Box) > 0
 		shares = shares && (len(a.Box) == 0 || slices.Max(a.Box) <= 1)
@@ -164,21 +164,21 @@ func (b *boxReader) readCOCO(r io.Reader) error {
 	return nil
 }
 
-// Why a box is left out.
+// Reasons for leaving a box out.
 const (
-	tooSmall = "with a side below the least"
+	tooSmall = "with a side below the minimum"
 	outside  = "outside their picture"
 )
 
-// cropBox returns the pixels that a box x, y, width, height touches, with a margin, or why the box is left out. width
-// and height are the image's, or 0 if unknown.
+// cropBox returns the crop of the box x, y, width, height with its margin, or the reason why the box is left out.
+// width and height are the image's, or 0 if unknown.
 func (o ReadOptions) cropBox(box []float64, width, height float64) (c Crop, left string, err error) {
 	if len(box) != 4 {
 		return c, "", fmt.Errorf("bbox holds %d numbers, expected x, y, width, height", len(box))
 	}
 	for _, v := range append(box[:4:4], width, height, o.CropMargin) {
 		if math.IsNaN(v) || math.Abs(v) > mostPixels {
-			return c, "", fmt.Errorf("bbox %v in a picture of %v×%v pixels, expected numbers up to %d", box, width,
+			return c, "", fmt.Errorf("bbox %v in an image of %v×%v pixels, expected numbers up to %d", box, width,
 				height, mostPixels)
 		}
 	}
@@ -202,12 +202,12 @@ func (o ReadOptions) cropBox(box []float64, width, height float64) (c Crop, left
 	return c, "", nil
 }
 
-// isCOCO reports whether JSON with this beginning is an object with COCO's lists of objects, or its info.
+// isCOCO reports whether JSON that starts with head is an object with COCO's lists, or with COCO's info.
 func isCOCO(head []byte) bool {
 	keys := listJSONKeys(head)
 	if at, _, _ := (ReadOptions{}).findColumns(slices.Collect(maps.Keys(keys))); at[pathColumn] >= 0 ||
 		at[labelColumn] >= 0 {
-		return false // a line of a manifest
+		return false // head is a row of a manifest
 	}
 	for _, list := range []string{cocoImages, cocoAnnotations, cocoCategories} {
 		if keys[list] == '[' {
@@ -219,7 +219,7 @@ func isCOCO(head []byte) bool {
 	return keys["info"] == '{' && len(head) >= headSize
 }
 
-// isFiftyOne reports whether JSON with this beginning is FiftyOne's labels.json or samples.json.
+// isFiftyOne reports whether JSON that starts with head is FiftyOne's labels.json or samples.json.
 func isFiftyOne(head []byte) bool {
 	keys := listJSONKeys(head)
 	return keys["classes"] != 0 && keys["labels"] == '{' || keys["samples"] == '[' && keys["images"] == 0

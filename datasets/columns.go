@@ -9,10 +9,10 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Names gives a table's column names (or keys). "" means winnow's own name or, for path and label, a usual one.
+// Names gives a table's column names (or JSON keys). "" selects winnow's own name or, for path and label, a common one.
 type Names struct{ Path, Label, Split, True string }
 
-// The columns that have a meaning, as indexes into ownNames.
+// The columns with a meaning, as indexes into ownNames.
 const (
 	pathColumn = iota
 	labelColumn
@@ -23,8 +23,9 @@ const (
 // ownNames are winnow's own column names.
 var ownNames = [...]string{pathColumn: "path", labelColumn: "label", splitColumn: "split", trueColumn: "true_label"}
 
-// usualNames are common names for path, label and split, most certain first, in lower case with _ between words. A
-// column is taken for the split if its first value is the name of one. The truth is never guessed.
+// usualNames lists common names for path, label and split, the most certain first, in lower case with _ between
+// words. A column becomes the split only if its first value names a split. The column of true labels is never
+// guessed.
 var usualNames = [...][]string{
 	pathColumn: {fileName, "filename", "filepath", "file_path", "filepaths", "image_path", "img_path", "image_file",
 		"image_name", "image_filename", "img_name", "img_file", "imgpath", "file", "image", "img", "picture", "photo",
@@ -35,20 +36,20 @@ var usualNames = [...][]string{
 	splitColumn: {"data_set", "dataset", "data_split", "subset", "partition", "set", "phase", "usage", "fold"},
 }
 
-// naming is how a table's columns are named.
+// naming tells the user how to choose the columns of a table.
 const naming = "--path-column and --label-column (winnow data import, audit and review)"
 
 // fileName is Hugging Face's path column.
 const fileName = "file_name"
 
-// places are the positions of the columns in a header, -1 if missing.
+// places holds the positions of ownNames in a header, -1 for a missing column.
 type places [len(ownNames)]int
 
 // hasColumnNames reports whether any column name is given.
 func (o ReadOptions) hasColumnNames() bool { return o.Names != Names{} }
 
-// findColumns finds the columns in a header: by the given names, by winnow's own names, and path and label also by
-// usual names. guessed describes the columns found by a usual name, "" if there are none.
+// findColumns finds the columns of a header: first by the given names, then by winnow's own, and path and label also
+// by common names. guessed describes the columns found by a common name, "" if there are none.
 func (o ReadOptions) findColumns(header []string) (at places, guessed string, err error) {
 	at = places{-1, -1, -1, -1}
 	for k, name := range []string{o.Names.Path, o.Names.Label, o.Names.Split, o.Names.True} {
@@ -57,7 +58,7 @@ func (o ReadOptions) findColumns(header []string) (at places, guessed string, er
 		}
 		i := findColumn(header, name)
 		if i < 0 || slices.Contains(at[:], i) {
-			return at, "", fmt.Errorf("header is %.200q, expected a column %.80q of its own for the %s%s",
+			return at, "", fmt.Errorf("header is %.200q, expected a separate column %.80q for the %s%s",
 				strings.Join(header, ","), name, strings.ReplaceAll(ownNames[k], "_", " "), catalog.Ask(name, header))
 		}
 		at[k] = i
@@ -84,13 +85,13 @@ func (o ReadOptions) findColumns(header []string) (at places, guessed string, er
 		}
 	}
 	if o.Numbered {
-		said = nil // the names of judged lists are no guess
+		said = nil // lists of scores have fixed column names, which are not guesses
 	}
 	return at, strings.Join(said, " and "), nil
 }
 
-// findColumn returns the position of a column, by its exact name or else ignoring letter case and the separators
-// between words.
+// findColumn returns the position of a column by its exact name or, if there is none, ignoring letter case and the
+// separators between words.
 func findColumn(header []string, name string) int {
 	if i := slices.Index(header, name); i >= 0 {
 		return i
@@ -103,14 +104,14 @@ func normalizeHeaderName(name string) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 }
 
-// noteGuessed notes which columns of a table were guessed.
+// noteGuessed reports which columns of a table were guessed.
 func (o ReadOptions) noteGuessed(name, guessed string) {
 	if guessed != "" {
-		o.noteLines(name, []string{fmt.Sprintf("took the column %s (%s name others)", guessed, naming)})
+		o.noteLines(name, []string{fmt.Sprintf("took the column %s (%s choose others)", guessed, naming)})
 	}
 }
 
-// guessSplit takes a column of a usual name for the split if its first value is that of one.
+// guessSplit uses a column with a common name for splits as the split if its first value names a split.
 func (o reading) guessSplit(name string, at *places, header, first, columns []string, extra []int) ([]string, []int) {
 	for _, usual := range usualNames[splitColumn] {
 		i := findColumn(header, usual)
@@ -127,7 +128,7 @@ func (o reading) guessSplit(name string, at *places, header, first, columns []st
 	return columns, extra
 }
 
-// readTableHeader finds the columns of a table, and the names and positions of those without a meaning.
+// readTableHeader finds the columns of a table, and the names and positions of all other columns.
 func (o reading) readTableHeader(name string, header []string) (at places, columns []string, extra []int, err error) {
 	at, guessed, err := o.findColumns(header)
 	if err != nil {
@@ -137,13 +138,13 @@ func (o reading) readTableHeader(name string, header []string) (at places, colum
 		*o.unlabelled = at[labelColumn] < 0
 	}
 	if at[pathColumn] < 0 && !o.Numbered || at[labelColumn] < 0 && o.unlabelled == nil {
-		return at, nil, nil, fmt.Errorf("header is %.200q, expected the columns path and label (of one class a row, "+
-			"no column for each class), or others named by %s", strings.Join(header, ","), naming)
+		return at, nil, nil, fmt.Errorf("header is %.200q, expected the columns path and label (one class per row, "+
+			"not one column per class), or column names given by %s", strings.Join(header, ","), naming)
 	}
 	seen := make(map[string]bool, len(header))
 	for i, h := range header {
 		if h == "" && seen[""] {
-			h = fmt.Sprintf("column_%d", i+1) // Excel writes several without a name
+			h = fmt.Sprintf("column_%d", i+1) // Excel may write several unnamed columns
 		}
 		own := normalizeHeaderName(h)
 		twice := slices.Contains(ownNames[:], own) && findColumn(header[i+1:], own) >= 0 &&
@@ -162,7 +163,7 @@ func (o reading) readTableHeader(name string, header []string) (at places, colum
 	return at, columns, extra, nil
 }
 
-// newRow builds a row from the n-th record. Without a path column, n is the path.
+// newRow builds a row from the n-th record. If there is no path column, the path is n.
 func (at places) newRow(record []string, extra []int, n int) row {
 	get := func(k int) string {
 		if at[k] < 0 {
@@ -181,8 +182,8 @@ func (at places) newRow(record []string, extra []int, n int) row {
 	return r
 }
 
-// trimLineEnd returns a value as it is written, spaces at its ends included, because folders and classes may have such
-// names. Line ends are no part of it, and a value of spaces alone is empty.
+// trimLineEnd removes line ends from a value but keeps its spaces, because folders and classes may have names with
+// spaces at the ends. A value that consists of spaces becomes empty.
 func trimLineEnd(value string) string {
 	if strings.TrimSpace(value) == "" {
 		return ""
@@ -190,8 +191,8 @@ func trimLineEnd(value string) string {
 	return strings.Trim(value, "\r\n")
 }
 
-// nameFurtherColumn returns the name of a column without a meaning. If the name is one of winnow's own, it becomes
-// other_NAME.
+// nameFurtherColumn returns the name under which a column without a meaning is kept. A name that equals one of
+// winnow's own becomes other_NAME.
 func nameFurtherColumn(name string) string {
 	if own := normalizeHeaderName(name); slices.Contains(ownNames[:], own) {
 		return "other_" + own
@@ -199,7 +200,7 @@ func nameFurtherColumn(name string) string {
 	return name
 }
 
-// looksNamed reports whether the fields of a first line are column names.
+// looksNamed reports whether the fields of a first line look like column names.
 func looksNamed(fields []string) bool {
 	if findColumn(fields, ownNames[labelColumn]) >= 0 || findColumn(fields, "given_label") >= 0 {
 		return true

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// readCSV reads a manifest with a header and fields separated by a character.
+// readCSV reads a manifest with a header whose fields are separated by comma.
 func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, error) {
 	bounded := &rowReader{r: r}
 	in := newCells(bounded, comma)
@@ -26,7 +26,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	header = slices.Clone(header) // the reader uses it again
+	header = slices.Clone(header) // the reader reuses the slice
 	in.TrimLeadingSpace = hasSpaces(header, comma)
 	at, columns, extra, err := opts.readTableHeader(name, header)
 	if err != nil {
@@ -35,7 +35,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	var boxes *boxColumns
 	var left leftList
 	b := builder{}
-	for n := 0; ; n++ { // counts the rows that are not empty
+	for n := 0; ; n++ { // n counts the non-empty rows
 		bounded.row = 0
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
@@ -47,7 +47,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 			return nil, fmt.Errorf("datasets: %s: %w", name, err)
 		}
 		if isEmptyRecord(record) {
-			left.addOne("of empty cells", "rows")
+			left.addOne("with only empty cells", "rows")
 			n--
 			continue
 		}
@@ -67,7 +67,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
 		if len(extra) == 0 {
-			next.path = strings.Clone(next.path) // the rest of the line can be freed
+			next.path = strings.Clone(next.path) // frees the rest of the line
 		}
 		b.addSample(next)
 	}
@@ -84,24 +84,24 @@ func (o ReadOptions) describeTable(name string, d *Dataset, form string, boxes *
 	o.noteReading(name, d.Reading, said...)
 }
 
-// isEmptyRecord reports whether a row has cells that are all empty, as Excel writes below a table.
+// isEmptyRecord reports whether a row has several cells that are all empty, as Excel writes below a table.
 func isEmptyRecord(record []string) bool {
 	return len(record) > 1 && !slices.ContainsFunc(record, func(cell string) bool { return cell != "" })
 }
 
-// mostRow is the largest row of a table in bytes.
+// mostRow limits the size of a table's row in bytes.
 const mostRow = 64 << 20
 
-// rowReader ends with an error where a row is larger than any of a table, such as one whose quote never ends.
+// rowReader returns an error if a row exceeds mostRow, for example because a quote is never closed.
 type rowReader struct {
 	r   io.Reader
-	row int64 // bytes read since the last row
+	row int64 // bytes read since the row started
 }
 
 // Read implements io.Reader.
 func (b *rowReader) Read(p []byte) (int, error) {
 	if b.row > mostRow {
-		return 0, fmt.Errorf("a row has more than %d MB: is there a quote that never ends?", mostRow>>20)
+		return 0, fmt.Errorf("a row has more than %d MB: is a quote never closed?", mostRow>>20)
 	}
 	n, err := b.r.Read(p)
 	b.row += int64(n)
@@ -116,11 +116,11 @@ func appendRow(rows []row, r row, opts reading) ([]row, error) {
 	return append(rows, r), nil
 }
 
-// separators are what cells of tables are separated by, apart from tabs. Excel writes semicolons where the comma
-// separates decimals.
+// separators lists the characters that separate the cells of a table, except the tab. Excel writes semicolons in
+// locales with a decimal comma.
 var separators = []rune{',', ';', '|'}
 
-// cellsOf splits the first line of a file, without regard to separators in quotes.
+// cellsOf splits the first line of a file, ignoring quotes.
 func cellsOf(line string, by rune) []string {
 	cells := strings.Split(line, string(by))
 	for i := range cells {
@@ -135,10 +135,10 @@ func firstLine(head []byte) string {
 	return string(bytes.TrimSpace(line))
 }
 
-// findSeparator returns what separates the cells of a table that is not separated by tabs: what makes its header hold
-// names that are known, or else more than one name.
+// findSeparator returns the separator of a table that does not use tabs: the first that splits the header into known
+// names, else the first that the header contains.
 func (o ReadOptions) findSeparator(in *bufio.Reader) rune {
-	head, _ := in.Peek(4096) // a short file gives less
+	head, _ := in.Peek(4096) // a short file gives fewer bytes
 	line := firstLine(head)
 	for _, by := range separators {
 		cells := cellsOf(line, by)
@@ -168,30 +168,30 @@ func consumeMark(in *bufio.Reader) ([]byte, error) {
 	return []byte("\ufeff"), nil
 }
 
-// newCells returns the reader of tables with a separator. Its rows are used again.
+// newCells returns a reader of tables with the separator by. The reader reuses the slice of a row.
 func newCells(r io.Reader, by rune) *csv.Reader {
 	in := csv.NewReader(r)
 	in.Comma, in.ReuseRecord = by, true
 	return in
 }
 
-// hasSpaces reports whether a table has spaces behind its commas: its header does. They belong to no value.
+// hasSpaces reports whether the header has a space after its commas. Such spaces are not part of the values.
 func hasSpaces(header []string, by rune) bool {
 	return by == ',' && len(header) > 1 && strings.HasPrefix(header[1], " ")
 }
 
-// joinCells returns cells as a table holds them, quoted if necessary.
+// joinCells joins the cells of a row, quoting where necessary.
 func joinCells(cells []string, by rune) string {
 	var out strings.Builder
 	to := csv.NewWriter(&out)
 	to.Comma = by
-	_ = to.Write(cells) // cannot fail: a builder
+	_ = to.Write(cells) // writing to a strings.Builder cannot fail
 	to.Flush()
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// readPRISM reads lists without a header: path,label as PRISM released them, or path label as those of ImageNet and
-// Caffe. Labels are integers, unless the path has the ending of an image.
+// readPRISM reads lists without a header: "path,label" as released for PRISM, or "path label" as for ImageNet and
+// Caffe. Labels must be integers unless the path ends in an image extension.
 func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<20)
@@ -231,19 +231,19 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 	return d, nil
 }
 
-// NotThere reports that paths of a list name no file below its root.
+// NotThere reports that paths of a list name files that are missing below the root.
 type NotThere struct {
 	Of, Missing int
-	Shown       []string // up to three of those rows
+	Shown       []string // up to three of the rows with a missing file
 }
 
 // Error implements error.
 func (n *NotThere) Error() string {
-	return fmt.Sprintf("%d of %d rows name no file below the root (%s): name the folder that the paths begin in",
-		n.Missing, n.Of, strings.Join(n.Shown, "; "))
+	return fmt.Sprintf("%d of %d rows name no file below the root (%s): give the folder that "+
+		"the paths start from", n.Missing, n.Of, strings.Join(n.Shown, "; "))
 }
 
-// CheckList returns [NotThere] if d was read from a list without a header and a path of it is not in root.
+// CheckList returns [NotThere] if d was read from a list without a header and root lacks a file of the list.
 func (d *Dataset) CheckList(ctx context.Context, root fs.FS) error {
 	if d.Reading == nil || d.Reading.Form != forms[PRISM] {
 		return nil
@@ -254,7 +254,7 @@ func (d *Dataset) CheckList(ctx context.Context, root fs.FS) error {
 	return nil
 }
 
-// NotIn counts the paths that name no file in root; nil: all do.
+// NotIn counts the paths that are missing in root. It returns nil if all exist.
 func (d *Dataset) NotIn(ctx context.Context, root fs.FS) (*NotThere, error) {
 	n, last, missing := &NotThere{Of: len(d.Samples)}, "", false
 	for i := range d.Samples {
@@ -279,9 +279,9 @@ func (d *Dataset) NotIn(ctx context.Context, root fs.FS) (*NotThere, error) {
 	return n, nil
 }
 
-// listLine splits a line of a list without a header. The label is what follows the last comma, semicolon, tab or space:
-// the first of these that leaves a path with the ending of an image or, if none does, the first of comma, tab and space
-// that there is.
+// listLine splits a line of a list without a header at the last comma, semicolon, tab or space: the first of these
+// that leaves a path with an image extension. If none does, it splits at the first of comma, tab and space that
+// occurs.
 func listLine(line string) (path, label string, ok bool) {
 	cut := func(at int) (string, string) {
 		return strings.TrimRight(line[:at], "\t "), strings.TrimSpace(line[at+1:])

@@ -1,6 +1,6 @@
-// Package datasets describes samples: their paths, given labels and true labels. It holds the readers of manifests
-// and the noise models. It reads files and draws from the random source that it is given, but never decodes an
-// image. No package on the training side may import it, so that training cannot see the truth.
+// Package datasets describes samples: their paths, given labels and true labels. It contains the readers of manifests
+// and the noise models. It reads files and draws from a given random source, but never decodes an image. Training
+// packages must not import it, so that training cannot see the true labels.
 package datasets
 
 import (
@@ -17,8 +17,8 @@ import (
 // Unlabelled marks a sample without a given label (or, in True, without a known true label).
 const Unlabelled = -1
 
-// Names of the splits that winnow knows. Retrieval evaluation uses test (queries = gallery, self excluded), or
-// query and gallery if a manifest has them.
+// Names of the splits. Retrieval evaluation uses test (each query is also in the gallery, itself excluded), or query
+// and gallery if a manifest has them.
 const (
 	Train      = "train"
 	Validation = "validation"
@@ -34,7 +34,7 @@ type Sample struct {
 	True  int      // true class id, or Unlabelled if unknown
 	Split string   // Train, Validation, Test, Query or Gallery
 	Extra []string // values of the other columns, parallel to Dataset.Columns
-	Row   int      // of the list that it was read from, counted from 0; elsewhere its position
+	Row   int      // row number in the source, from 0; for samples without a source, the position in Samples
 }
 
 // Dataset is a list of samples and the names of their classes.
@@ -42,10 +42,10 @@ type Dataset struct {
 	Classes []string // name of each class id: integers in numeric order, otherwise in text order
 	Samples []Sample
 	Columns []string // names of the other columns, unchanged
-	Names   Names    // of the table's columns, as they were asked for
-	Reading *Reading // how it was read; nil if it was not read from a source
-	Latin1  bool     // it was read from a table in Latin-1
-	Repeats []Repeat // rows that were left out, since they repeat a sample
+	Names   Names    // the column names that the reader was given
+	Reading *Reading // how the source was read; nil if there was no source
+	Latin1  bool     // whether the source was a table in Latin-1
+	Repeats []Repeat // rows left out because they repeat a sample
 }
 
 // Select returns the positions of the samples of a split, in order.
@@ -68,8 +68,8 @@ func (d *Dataset) Select(split string) []int {
 	return rows
 }
 
-// SourceRows returns how many rows of the source were read, those included that repeat a sample or were left out before
-// the last one that was not.
+// SourceRows returns the smallest possible number of rows of the source: the number of the last row that became a
+// sample or a repeat, counted from 1.
 func (d *Dataset) SourceRows() int {
 	n := 0
 	for i := range d.Samples {
@@ -116,7 +116,7 @@ func (d *Dataset) HasTruth(split string) bool {
 	return found
 }
 
-// TrueLabels returns the dataset with the given labels of a split replaced by the true ones where they are known.
+// TrueLabels returns a copy of d in which the known true labels of a split replace the given labels.
 func (d *Dataset) TrueLabels(split string) *Dataset {
 	out := &Dataset{Classes: d.Classes, Columns: d.Columns, Samples: slices.Clone(d.Samples)}
 	for i := range out.Samples {
@@ -127,8 +127,8 @@ func (d *Dataset) TrueLabels(split string) *Dataset {
 	return out
 }
 
-// Digest returns a sha256 of the samples in order: paths, splits, given and true class names. Manifests with the
-// same digest mean the same, whatever their form and other columns.
+// Digest returns a sha256 of the samples in order: paths, splits, given and true class names. Manifests with equal
+// samples have the same digest, whatever their format and other columns.
 func (d *Dataset) Digest() string {
 	sum := sha256.New()
 	to := bufio.NewWriter(sum)
@@ -140,7 +140,7 @@ func (d *Dataset) Digest() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// EverySplit is the name that stands for all splits.
+// EverySplit is the name that selects all splits.
 const EverySplit = "all"
 
 // Choose returns the positions of the samples in the named, comma-separated splits, in the order of the manifest.
@@ -160,15 +160,15 @@ func (d *Dataset) Choose(splits string) (at []int, err error) {
 	return at, nil
 }
 
-// Repeat is a row of a source that lists an image again with the same label and split. It was read once.
+// Repeat is a row of the source that lists an image again with the same label and split.
 type Repeat struct {
-	Of     int // the sample that it repeats
+	Of     int // position of the sample that the row repeats
 	Sample Sample
 }
 
-// ReadOnce leaves out the samples that repeat another one, into Repeats. An image with two labels is an error. notes
-// report repeated images, and images that are in several splits: those stay in each. row names a sample by its place,
-// such as "row 3".
+// ReadOnce moves samples that repeat another sample to Repeats. An image with two labels is an error. notes report
+// repeated images, and images in several splits, which stay in each split. row returns the place of a sample, such as
+// "row 3".
 func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err error) {
 	first, inSplit := make(map[string]int, len(d.Samples)), map[[2]string]int{}
 	gone := map[int]bool{}
@@ -211,15 +211,15 @@ func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err err
 			text.Plural(l.Files, "row"), l.First))
 	}
 	for _, l := range leaked {
-		notes = append(notes, fmt.Sprintf("leak: %s in two splits, such as %s: measures on the second are too good",
+		notes = append(notes, fmt.Sprintf("leak: %s in two splits, such as %s: the second's results are too good",
 			text.Plural(l.Files, "image"), l.First))
 	}
 	d.leaveOut(gone)
 	return notes, nil
 }
 
-// JoinSplits leaves out all samples of an image but the first, into Repeats, where it has one label in several splits:
-// people decide about it once.
+// JoinSplits keeps the first sample of each image and moves the others to Repeats. An image with one label in several
+// splits thus needs only one decision.
 func (d *Dataset) JoinSplits() {
 	first, into, gone := map[string]int{}, map[int]int{}, map[int]bool{}
 	again := d.Repeats
@@ -241,10 +241,10 @@ func (d *Dataset) JoinSplits() {
 	d.leaveOut(gone)
 }
 
-// isRetrievalSplit reports whether a split may share images with another such: a query is left out of its own gallery.
+// isRetrievalSplit reports whether a split may share images with another one: a query is never its own gallery image.
 func isRetrievalSplit(split string) bool { return split == Query || split == Gallery }
 
-// leaveOut removes samples, and lets Repeats name the others by their new positions.
+// leaveOut removes samples and updates the positions in Repeats.
 func (d *Dataset) leaveOut(gone map[int]bool) {
 	if len(gone) == 0 {
 		return

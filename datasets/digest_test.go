@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The digest depends on what a sample means, not on how classes are numbered or what else a manifest says.
+// The digest depends on the samples, not on the numbers of classes or on further columns.
 func TestDigest(t *testing.T) {
 	plain := func() *Dataset {
 		return &Dataset{Classes: []string{"a", "b"}, Samples: []Sample{{Path: "x", Label: 0, True: 1, Split: Train},

@@ -10,7 +10,7 @@ import (
 	"winnow/datasets"
 )
 
-// A manifest says which images there are, their labels, and optionally their true labels.
+// A manifest lists images, their labels and, optionally, their true labels.
 func ExampleReadManifest() {
 	manifest := "path,label,split\na.jpg,heron,train\nb.jpg,stork,train\nc.jpg,heron,test\n"
 	d, err := datasets.ReadManifest(strings.NewReader(manifest), "birds.csv", datasets.ReadOptions{})
@@ -25,7 +25,7 @@ func ExampleReadManifest() {
 	// datasets: birds.csv: record on line 2: wrong number of fields
 }
 
-// Noise changes given labels; the dataset keeps the true ones for measuring.
+// Noise changes given labels; the dataset keeps the true labels for measurements.
 func ExampleDataset_Corrupt() {
 	manifest := "path,label\n1.jpg,heron\n2.jpg,heron\n3.jpg,stork\n4.jpg,stork\n"
 	d, err := datasets.ReadManifest(strings.NewReader(manifest), "birds.csv", datasets.ReadOptions{})

@@ -7,16 +7,16 @@ import (
 	"github.com/bep/imagemeta"
 )
 
-// Orientation returns the EXIF orientation 1 … 8 of a file in a format of package image, or 1 (upright) if there is
-// none or it cannot be read: a broken EXIF block does not make a picture unreadable. Orientations 5 to 8 exchange
-// rows and columns.
+// Orientation returns the EXIF orientation (1 to 8) of an image file; format is the name used by package image. It
+// returns 1 (upright) if the orientation is missing or unreadable: a broken EXIF block does not make an image
+// unreadable. Orientations 5 to 8 exchange rows and columns.
 func Orientation(format string, data []byte) int {
 	kinds := map[string]imagemeta.ImageFormat{"jpeg": imagemeta.JPEG, "png": imagemeta.PNG, "webp": imagemeta.TIFF}
 	kind, ok := kinds[format]
 	if !ok {
 		return 1
 	}
-	if format == "webp" { // an EXIF block is a small TIFF; the library does not find it after a chunk of odd length
+	if format == "webp" { // the EXIF block is a TIFF; the library misses it after a chunk of odd length
 		if data = findWebPChunk(data, "EXIF"); data == nil {
 			return 1
 		}
@@ -42,7 +42,7 @@ func Orientation(format string, data []byte) int {
 	return found
 }
 
-// findWebPChunk returns the content of the first chunk of a kind, or nil. Chunks of odd length are padded to even.
+// findWebPChunk returns the content of the first chunk of a kind, or nil. Chunks are padded to an even length.
 func findWebPChunk(data []byte, kind string) []byte {
 	const header = 12 // RIFF, size, WEBP
 	for rest := data[min(len(data), header):]; len(rest) >= 8; {

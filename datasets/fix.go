@@ -17,10 +17,10 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// Decision describes what happens to a sample: it is left out, or gets another label.
+// Decision is a fix for one sample: drop it, or replace its label.
 type Decision struct {
 	Drop  bool
-	Label string // the new given label, if it is not dropped
+	Label string // the new given label if Drop is false
 }
 
 // Fixed counts what Fix changed.
@@ -31,12 +31,12 @@ type Fixed struct {
 	Changed    map[string]int // dropped and relabelled samples by split
 }
 
-// Fix copies a manifest, leaving out some samples and replacing some labels. d is what Read returned for source, and
+// Fix copies a manifest, dropping some samples and replacing some labels. d must be what Read returned for source.
 // decisions are indexed by position in d.Samples; samples without a decision are copied.
 //
-// In CSV, TSV, JSON lines and lists without a header the changed rows are written again, all others are copied; in
-// COCO's JSON only category_id changes, and annotations are left out. Any other source, such as a folder, shards or an
-// export of Label Studio, becomes a CSV manifest of what was read.
+// In CSV, TSV, JSON lines and lists without a header, Fix rewrites only the changed rows. In COCO's JSON it changes
+// category_id and removes dropped annotations. Any other source, such as a folder, shards or a Label Studio export,
+// becomes a CSV manifest.
 func Fix(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (Fixed, error) {
 	x := &fixer{d: d, decisions: decisions, did: Fixed{Changed: map[string]int{}}}
 	err := x.checkDecisions()
@@ -68,7 +68,7 @@ func Apply(d *Dataset, decisions map[int]Decision) (*Dataset, Fixed, error) {
 	return x.applyDecisions(), x.did, nil
 }
 
-// FormOf returns the format of a source's fixed copy: its own, or CSV.
+// FormOf returns the format that Fix writes for a source: the format of the source, or CSV.
 func FormOf(source location.Source) (Format, error) {
 	if layout, _ := LayoutOf(context.Background(), source); layout != File {
 		return CSV, nil
@@ -93,11 +93,11 @@ func FormOf(source location.Source) (Format, error) {
 type fixer struct {
 	d         *Dataset
 	decisions map[int]Decision
-	rows      []int // the sample of each row of the source, -1 if it was not read as one
+	rows      []int // position of the sample read from each row of the source, -1 if the row was left out
 	did       Fixed
 }
 
-// checkDecisions rejects decisions that cannot be carried out, and counts the others.
+// checkDecisions rejects decisions that cannot be applied, and counts the others.
 func (x *fixer) checkDecisions() error {
 	for i, what := range x.decisions {
 		switch {
@@ -113,7 +113,7 @@ func (x *fixer) checkDecisions() error {
 		x.countDecision(i, x.d.Samples[i].Split)
 	}
 	if x.did.Rows == 0 {
-		return fmt.Errorf("all %d samples are to be dropped, expected some to stay", x.did.Dropped)
+		return fmt.Errorf("the decisions drop all %d samples, expected at least one to stay", x.did.Dropped)
 	}
 	for _, r := range x.d.Repeats {
 		x.countDecision(r.Of, r.Sample.Split)
@@ -137,7 +137,7 @@ func (x *fixer) countDecision(sample int, split string) {
 	x.did.Changed[split]++
 }
 
-// applyDecisions returns the remaining samples with the decided labels.
+// applyDecisions returns the kept samples with the decided labels.
 func (x *fixer) applyDecisions() *Dataset {
 	kept := make([]row, 0, len(x.d.Samples))
 	for i := range x.d.Samples {
@@ -154,7 +154,7 @@ func (x *fixer) applyDecisions() *Dataset {
 	return buildDataset(kept, x.d.Columns)
 }
 
-// writeList writes what was read as a CSV manifest.
+// writeList writes the fixed samples as a CSV manifest.
 func (x *fixer) writeList(w io.Writer) error {
 	return WriteCSV(w, x.applyDecisions())
 }
@@ -171,7 +171,7 @@ func (x *fixer) fixSource(w io.Writer, source location.Source) error {
 	return x.fixText(w, decodeText(f, x.d.Latin1))
 }
 
-// fixText copies a file; the copy is in UTF-8.
+// fixText writes the fixed copy of a file in UTF-8.
 func (x *fixer) fixText(w io.Writer, r io.Reader) error {
 	x.rows = slices.Repeat([]int{-1}, x.d.SourceRows())
 	for i := range x.d.Samples {
@@ -211,11 +211,11 @@ func (x *fixer) fixText(w io.Writer, r io.Reader) error {
 	return out.Flush()
 }
 
-// fixWhole writes a file that is fixed as a whole, as it is if no decision changes it.
+// fixWhole fixes a file as a whole. If no decision changes the file, fixWhole copies it unchanged.
 func (x *fixer) fixWhole(w io.Writer, r io.Reader, fix func(text []byte) ([]byte, error)) error {
 	text, err := io.ReadAll(r)
 	if err == nil && !json.Valid(text) {
-		err = json.Unmarshal(text, new(any)) // says where it is broken
+		err = json.Unmarshal(text, new(any)) // the error gives the position of the fault
 	}
 	if err == nil && x.did.Dropped+x.did.Relabelled > 0 {
 		end := bytes.Clone(text[len(bytes.TrimRight(text, " \t\r\n")):])
@@ -229,7 +229,7 @@ func (x *fixer) fixWhole(w io.Writer, r io.Reader, fix func(text []byte) ([]byte
 	return err
 }
 
-// fixLines copies a source with one row per line; fix returns nil for a line that is dropped.
+// fixLines copies a source with one row per line; fix returns nil for a dropped line.
 func (x *fixer) fixLines(w io.Writer, in *bufio.Reader, fix func(row int, line []byte) ([]byte, error)) error {
 	for n := 0; ; {
 		line, err := in.ReadBytes('\n')
@@ -256,13 +256,13 @@ func (x *fixer) fixLines(w io.Writer, in *bufio.Reader, fix func(row int, line [
 
 func (x *fixer) checkRows(n int) error {
 	if n < len(x.rows) {
-		return fmt.Errorf("found %d rows, at least %d were read before: the file has changed", n, len(x.rows))
+		return fmt.Errorf("found %d rows, expected at least %d: the file has changed since it was read", n, len(x.rows))
 	}
 	return nil
 }
 
-// decideRow returns the decision on a row of the source with this label. A row that was not read as a
-// sample (-1) and one without a decision get the decision {}: they stay as they are.
+// decideRow returns the decision about a row of the source with this label. It returns the zero Decision (no change)
+// if the row was left out (-1) or has no decision.
 func (x *fixer) decideRow(row int, label string) (what Decision, err error) {
 	if row >= len(x.rows) || x.rows[row] < 0 {
 		return what, nil
@@ -273,7 +273,7 @@ func (x *fixer) decideRow(row int, label string) (what Decision, err error) {
 		label = list[0]
 	}
 	if label != given {
-		return what, fmt.Errorf("row %d has the label %q, which was %q before: the file has changed", row+1,
+		return what, fmt.Errorf("row %d has the label %q, expected %q: the file has changed since it was read", row+1,
 			label, given)
 	}
 	if what = x.decisions[sample]; what.Label == given {
@@ -282,7 +282,7 @@ func (x *fixer) decideRow(row int, label string) (what Decision, err error) {
 	return what, nil
 }
 
-// fixListLine fixes a line of a list without a header.
+// fixListLine fixes one line of a list without a header.
 func (x *fixer) fixListLine(row int, line []byte) ([]byte, error) {
 	p, was, _ := listLine(string(line))
 	what, err := x.decideRow(row, was)
@@ -305,10 +305,10 @@ func (x *fixer) fixListLine(row int, line []byte) ([]byte, error) {
 // objectFixer fixes JSON objects.
 type objectFixer struct {
 	*fixer
-	label string // the key of the labels, once the first object is read
+	label string // the key of the labels; set after the first object
 }
 
-// fixObject fixes an object of JSON lines or of a list.
+// fixObject fixes one object of JSON lines or of a JSON list.
 func (f *objectFixer) fixObject(row int, text []byte) ([]byte, error) {
 	if row == 0 {
 		t := newOthers(reading{ReadOptions: ReadOptions{Names: f.d.Names}}, "")
@@ -336,7 +336,7 @@ func (f *objectFixer) fixObject(row int, text []byte) ([]byte, error) {
 	return text, nil
 }
 
-// readLabel returns the label of an object.
+// readLabel returns the label in a JSON object.
 func (f *objectFixer) readLabel(object []byte) (string, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(object, &members); err != nil {
@@ -345,13 +345,13 @@ func (f *objectFixer) readLabel(object []byte) (string, error) {
 	return plainJSON(members[f.label])
 }
 
-// fixObjects fixes a list of objects.
+// fixObjects fixes a JSON list of objects.
 func (f *objectFixer) fixObjects(text []byte) ([]byte, error) {
 	n := 0
 	return f.fixElements(text, &n, f.fixObject)
 }
 
-// fixElements fixes the elements of a JSON list, and counts them in n.
+// fixElements fixes the elements of a JSON list and stores their number in n.
 func (x *fixer) fixElements(list json.RawMessage, n *int,
 	fix func(row int, raw []byte) ([]byte, error)) (fixed []byte, err error) {
 	fixed = editElements(list, func(row int, raw json.RawMessage) json.RawMessage {
@@ -378,7 +378,7 @@ func (x *fixer) fixCOCO(text []byte) (fixed []byte, err error) {
 		n := 0
 		list, err = x.fixElements(list, &n, func(row int, raw []byte) ([]byte, error) {
 			var a cocoAnnotation
-			_ = json.Unmarshal(raw, &a) // was left out if it is broken
+			_ = json.Unmarshal(raw, &a) // a broken annotation was left out and has no decision
 			what, err := x.decideRow(row, labels[a.Category])
 			if err != nil || what.Drop {
 				return nil, err
@@ -388,8 +388,8 @@ func (x *fixer) fixCOCO(text []byte) (fixed []byte, err error) {
 			}
 			id, known := ids[what.Label]
 			if !known {
-				return nil, fmt.Errorf("annotation %s: the new label %q is not among the categories: add one of that "+
-					"name to the file", a.ID, what.Label)
+				return nil, fmt.Errorf("annotation %s: the new label %q is not among the categories: add a category "+
+					"of this name to the file", a.ID, what.Label)
 			}
 			return editMember(raw, "category_id", func(was json.RawMessage) json.RawMessage {
 				if was[0] == '"' {
@@ -403,9 +403,9 @@ func (x *fixer) fixCOCO(text []byte) (fixed []byte, err error) {
 	return fixed, err
 }
 
-// fixTable copies a table: rows that change are written by encoding/csv, all others as they are.
+// fixTable copies a table: encoding/csv writes the changed rows, all others are copied byte by byte.
 func (x *fixer) fixTable(w io.Writer, r io.Reader, by rune) error {
-	var passed bytes.Buffer // what the parser has read and is not copied yet
+	var passed bytes.Buffer // bytes that the parser has read and that are not copied yet
 	in := newCells(io.TeeReader(r, &passed), by)
 	at, label := int64(0), -1
 	for n := -1; ; n++ { // the header is row -1
@@ -440,7 +440,7 @@ func (x *fixer) fixTable(w io.Writer, r io.Reader, by rune) error {
 			}
 			if what.Label != "" {
 				record[label] = what.Label
-				blank := row[:len(row)-len(bytes.TrimLeft(row, "\r\n"))] // lines before it
+				blank := row[:len(row)-len(bytes.TrimLeft(row, "\r\n"))] // blank lines before the row
 				row = slices.Concat(blank, []byte(joinCells(record, by)))
 			}
 		}
@@ -451,7 +451,7 @@ func (x *fixer) fixTable(w io.Writer, r io.Reader, by rune) error {
 	}
 }
 
-// findLabelColumn returns the position of the labels in a header.
+// findLabelColumn returns the position of the label column in a header.
 func (x *fixer) findLabelColumn(header []string) (int, error) {
 	how := reading{ReadOptions: ReadOptions{Names: x.d.Names}}
 	places, _, _, err := how.readTableHeader("", header)

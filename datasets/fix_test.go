@@ -20,7 +20,7 @@ func fixAt(file string, d *Dataset, decisions map[int]Decision) (string, Fixed, 
 	return out.String(), did, err
 }
 
-// fixText reads a text from a file and fixes it by decisions on paths.
+// fixText writes a text to a file and fixes it with decisions by path.
 func fixText(t *testing.T, text string, opts ReadOptions, decisions map[string]Decision) (string, Fixed,
 	error) {
 	t.Helper()
@@ -41,7 +41,7 @@ func fixText(t *testing.T, text string, opts ReadOptions, decisions map[string]D
 	return fixAt(file, d, at)
 }
 
-// Only rows with a decision change, in every form; rows that were not read as samples stay.
+// In every format, only rows with a decision change; rows that were left out stay.
 func TestFix(t *testing.T) {
 	decisions := map[string]Decision{"b.jpg": {Drop: true}, "c.jpg": {Label: "3"}, "d,e.jpg": {Label: "3"},
 		"same.jpg": {Label: "2"}, "c.jpg#xywh=1:1:5:5&id=3": {Label: "3"}, "b.jpg#xywh=1:1:5:5&id=2": {Drop: true}}
@@ -93,7 +93,7 @@ func TestFix(t *testing.T) {
 	}
 }
 
-// A folder, zipped or not, shards and an export of Label Studio become a list of what was read.
+// A folder, a zip file, shards and a Label Studio export become a CSV manifest.
 func TestFixToList(t *testing.T) {
 	const want = "path,label,split\ncat/2.jpg,owl,train\ndog/3.jpg,dog,train\n"
 	dir := folderOf(t, "cat/1.jpg", "cat/2.jpg", "dog/3.jpg")
@@ -124,7 +124,7 @@ func TestFixToList(t *testing.T) {
 	}
 }
 
-// COCO's JSON keeps all but the category_id of relabelled annotations and the dropped ones.
+// In COCO's JSON, only the category_id of relabelled annotations changes, and dropped annotations are removed.
 func TestFixCOCO(t *testing.T) {
 	const first, third, fifth = "a/1.jpg#xywh=10:20:31:41&id=1", "a/1.jpg#xywh=90:70:10:10&id=3",
 		"b.jpg#xywh=1000:2:4:6&id=5"
@@ -159,7 +159,7 @@ func TestFixCOCO(t *testing.T) {
 	}
 }
 
-// What cannot be carried out is refused, and so is a file that has changed.
+// Decisions that cannot be applied are an error, and so is a file that has changed.
 func TestFixRefuses(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -169,7 +169,7 @@ func TestFixRefuses(t *testing.T) {
 		{"a.jpg,1\nb.jpg,1\n", Decision{Label: "a, b"}, `the new label "a, b" cannot be written in a list`},
 		{"path,label\na.jpg,1\n", Decision{Label: " one"}, `a.jpg: found the new label " one"`},
 		{"path,label\na.jpg,1\n", Decision{Label: ""}, `found the new label ""`},
-		{"path,label\na.jpg,1\n", Decision{Drop: true}, "all 1 samples are to be dropped"},
+		{"path,label\na.jpg,1\n", Decision{Drop: true}, "the decisions drop all 1 samples"},
 	} {
 		if _, _, err := fixText(t, c.text, ReadOptions{}, map[string]Decision{"a.jpg": c.what}); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
@@ -180,8 +180,8 @@ func TestFixRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "m")
 	for text, want := range map[string]string{
 		"path,label\na.jpg,1\nb.jpg,2\n": "",
-		"path,label\na.jpg,1\nb.jpg,1\n": `row 2 has the label "1", which was "2" before: the file has changed`,
-		"path,label\na.jpg,1\n":          "found 1 rows, at least 2 were read before: the file has changed",
+		"path,label\na.jpg,1\nb.jpg,1\n": `row 2 has the label "1", expected "2": the file has changed`,
+		"path,label\na.jpg,1\n":          "found 1 rows, expected at least 2: the file has changed",
 		"label\n1\n":                     "expected the columns path and label",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

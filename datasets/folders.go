@@ -11,13 +11,13 @@ import (
 	"unicode"
 )
 
-// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, if a file of COCO or FiftyOne
-// describes the pictures, or if pictures without class folders have files of boxes (YOLO, Pascal VOC, LabelMe), it
-// reads the boxes. If it holds metadata.csv, .jsonl or .parquet, it reads what that lists, as Hugging Face's
-// imagefolder does; with _classes.csv, as Roboflow writes it, those labels. If folders are named after splits (train,
-// val, test, …), the class folders are one level below. Folders that wrap all images, such as images/, are entered.
-// Reading lists what was left out: other files, folders of services, pictures in no class folder. Nested folders belong
-// to their class folder.
+// ReadFolders reads a folder that has one folder per class. Folders that wrap all images, such as images/, are entered
+// first. The folder is read differently in these cases: if it is a Pascal VOC folder, if a COCO file describes the
+// images, or if images without class folders have box files (YOLO, Pascal VOC, LabelMe), the boxes are read; a FiftyOne
+// file is an error. If it has metadata.csv or metadata.jsonl, the images listed there are read, as in Hugging Face's
+// imagefolder. If folders are named after splits (train, val, test, …), the class folders are one level below. Folders
+// nested in a class folder belong to that class. Reading lists what was left out: other files, service folders, and
+// images outside class folders.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to "+
@@ -65,17 +65,17 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 var errNoImage = fmt.Errorf("no image found, expected one folder per class with files ending in %s",
 	strings.Join(imageNames, ", "))
 
-// byFormat names the way to choose a format.
+// byFormat is the command with the flag that chooses a format, for messages.
 const byFormat = "winnow data import --format "
 
-// classFolders reads the folders of a listing as classes, or as splits that hold them.
+// classFolders reads the folders of a listing as classes, or as splits that contain class folders.
 type classFolders struct {
 	*listing
 	name, split string
 	format      Format
 }
 
-// readClasses reads the folders at a place.
+// readClasses reads the class folders of the folder at.
 func (c *classFolders) readClasses(at string) (*Dataset, error) {
 	tops, loose := c.listTopFolders(at)
 	if len(tops) == 0 && loose == 0 {
@@ -85,7 +85,7 @@ func (c *classFolders) readClasses(at string) (*Dataset, error) {
 	if c.format != Classes {
 		splits = splitFolders(tops)
 	}
-	var named, deep, others []string // folders named after splits, those that hold class folders, and all others
+	var named, deep, others []string // named after splits, containing class folders, all others
 	for _, top := range tops {
 		if splits[top] == "" {
 			others = append(others, top)
@@ -158,11 +158,12 @@ func (c *classFolders) readClasses(at string) (*Dataset, error) {
 	return d, nil
 }
 
-// listClassRows returns a row for each image in a class folder. A folder in it that is named after a split is one.
-// Folders of the same names below several others may be the classes (of domains, years, folds): that is an error,
-// unless the format decides. If it is [Folders], the lower ones are the classes, and the upper ones become a column.
+// listClassRows returns a row for each image in a class folder; a subfolder named after a split sets the split. If the
+// same subfolder names repeat in several folders (of domains, years, folds), the subfolders may be the classes; this
+// ambiguity is an error unless a format is given. With [Folders], the subfolders are the classes, and the upper folders
+// become a column.
 func (c *classFolders) listClassRows(at, split string) (rows []row, columns []string, err error) {
-	lower, times, seen := map[string][2]string{}, map[string]int{}, map[[2]string]bool{} // upper and lower, of a path
+	lower, times, seen := map[string][2]string{}, map[string]int{}, map[[2]string]bool{} // the two by path
 	direct, example := 0, ""
 	for _, p := range c.images {
 		rest, ok := cutFolder(p, at)
@@ -195,7 +196,7 @@ func (c *classFolders) listClassRows(at, split string) (rows []row, columns []st
 	case c.format == Classes || len(times) < 2 || 2*len(times) < all || 10*direct > len(rows):
 		return rows, nil, nil
 	case c.format != Folders:
-		return nil, nil, fmt.Errorf("found the folders %s below several others. Two readings are possible: the lower "+
+		return nil, nil, fmt.Errorf("found the folders %s in several others. Two readings are possible: the lower "+
 			"folders are the classes (%s is of class %q), or the upper ones (of class %q). Choose with %sfolders "+
 			"(lower) or %[5]sclasses (upper)", shortList(slices.Sorted(maps.Keys(times))), example, lower[example][1],
 			strings.Split(lower[example][0], "/")[0], byFormat)
@@ -208,11 +209,11 @@ func (c *classFolders) listClassRows(at, split string) (rows []row, columns []st
 	return rows, []string{domainColumn}, nil
 }
 
-// domainColumn keeps the folder above the class of an image, where folders of classes repeat below several.
+// domainColumn is the column with the folder above the class folder, if class folders repeat in several folders.
 const domainColumn = "folder"
 
-// splitFolders returns the splits that folders are named after: train, or seg_train next to seg_test, whose names
-// differ in nothing else.
+// splitFolders returns the splits that folders are named after. It accepts split names such as train, and names that
+// differ only in the split, such as seg_train and seg_test.
 func splitFolders(tops []string) map[string]string {
 	splits, stems := map[string]string{}, map[string][]string{}
 	for _, top := range tops {
@@ -245,8 +246,8 @@ func splitFolders(tops []string) map[string]string {
 	return splits
 }
 
-// findClasses returns the folder that holds the classes of a split: its own or, where a folder of the same name or one
-// of pictures holds all of it, as in seg_train/seg_train, that one.
+// findClasses returns the folder with the class folders of the split folder top. This is top itself, or a folder inside
+// it that contains everything and is named like top (seg_train/seg_train) or like an image folder.
 func (c *classFolders) findClasses(at, top string) string {
 	place := path.Join(at, top)
 	for {
@@ -258,18 +259,18 @@ func (c *classFolders) findClasses(at, top string) string {
 	}
 }
 
-// explainLoose is the error for pictures that are in no class folder.
+// explainLoose returns the error for images outside class folders.
 func (c *classFolders) explainLoose(where string) error {
-	return fmt.Errorf("found pictures directly in %s and no class folder: put those of each class into a folder, or "+
+	return fmt.Errorf("found images directly in %s and no class folder: put each class into its own folder, or "+
 		"write a list with the columns path and label", where)
 }
 
-// viewNames are the names of folders that hold views of the same scenes: pictures, depths, masks. No class has one.
+// viewNames lists folder names for views of the same scenes, such as depth maps and masks. They never name classes.
 var viewNames = []string{"rgb", "depth", "gt", "ground_truth", "groundtruth", "masks", "labels",
 	"annotations", "disparity", "segmentation"}
 
-// refuseViews returns an error for two folders at a place whose pictures have the same names, one of which is named
-// after a view of a scene, and for a single folder called images.
+// refuseViews returns an error for two folders whose images have the same names if one folder is named after a view,
+// and for a single folder with an image folder's name.
 func (c *classFolders) refuseViews(at string) error {
 	tops, _ := c.listTopFolders(at)
 	isView := func(name string) bool {
@@ -281,7 +282,7 @@ func (c *classFolders) refuseViews(at string) error {
 	if len(tops) == 1 && isNoClass(tops[0]) {
 		return c.explainLoose(tops[0])
 	}
-	names := map[string]map[string]bool{} // of the pictures in each folder, without endings
+	names := map[string]map[string]bool{} // image names in each folder, without extensions
 	for _, p := range c.images {
 		if rest, ok := cutFolder(p, at); ok {
 			top, below, _ := strings.Cut(rest, "/")
@@ -300,8 +301,8 @@ func (c *classFolders) refuseViews(at string) error {
 				}
 			}
 			if (isView(a) || isView(b)) && 10*same >= 9*max(len(names[a]), len(names[b])) {
-				return fmt.Errorf("found the folders %s and %s with pictures of the same names, as views of one scene "+
-					"or its masks: put the pictures of each class into a folder, or write a list with the columns "+
+				return fmt.Errorf("found the folders %s and %s with images of the same names, like views of one scene "+
+					"or its masks: put each class into its own folder, or write a list with the columns "+
 					"path and label. %sclasses reads the folders as classes", path.Join(at, a), path.Join(at, b),
 					byFormat)
 			}
@@ -310,14 +311,14 @@ func (c *classFolders) refuseViews(at string) error {
 	return nil
 }
 
-// The files in which Hugging Face's imagefolder stores metadata, next to the images or above them.
+// The metadata files of Hugging Face's imagefolder, next to the images or in a folder above them.
 const (
 	metadataCSV   = "metadata.csv"
 	metadataJSONL = "metadata.jsonl"
 )
 
-// readImageFolder reads the images listed in the metadata files of a folder, or returns nil if there is none. They are
-// in the folders from the root down to at or, if those have none, in the folders directly below.
+// readImageFolder reads the images listed in the metadata files of a folder, or returns nil if there is no such file.
+// It takes the nearest metadata file in at or a folder above or, if there is none, those one level below at.
 func (t *listing) readImageFolder(name, at string, opts ReadOptions) (*Dataset, error) {
 	in := map[string][]string{} // metadata files by folder
 	for _, p := range t.others {
@@ -343,7 +344,7 @@ func (t *listing) readImageFolder(name, at string, opts ReadOptions) (*Dataset, 
 	listed, dirs := map[string]bool{}, map[string]bool{}
 	for _, f := range files {
 		if dirs[path.Dir(f)] {
-			return nil, fmt.Errorf("%s: found %s and %s, expected one of them: move the other away",
+			return nil, fmt.Errorf("%s: found both %s and %s, expected one of them: move the other away",
 				path.Join(name, path.Dir(f)), metadataCSV, metadataJSONL)
 		}
 		dirs[path.Dir(f)] = true
@@ -370,9 +371,9 @@ func (t *listing) readImageFolder(name, at string, opts ReadOptions) (*Dataset, 
 	return d, nil
 }
 
-// readMetadata reads a metadata file. Its paths are relative to its folder. Splits come from a column split, or else
-// from the train, validation or test folder that contains the image or the file; labels come from a column, or else
-// from the folder of the image.
+// readMetadata reads a metadata file, whose paths are relative to its folder. The split comes from the split column or,
+// if empty, from the split folder that contains the image or the file. The label comes from the label column or,
+// without one, from the image's folder.
 func (t *listing) readMetadata(file string, options ReadOptions) (*Dataset, error) {
 	in, err := t.fsys.Open(file)
 	if err != nil {
@@ -394,8 +395,8 @@ func (t *listing) readMetadata(file string, options ReadOptions) (*Dataset, erro
 		r.split = cmp.Or(r.split, above)
 		if unlabelled {
 			if !deep {
-				return fmt.Errorf("%.200q is in no class folder, and there is no column label: name one by %s", r.path,
-					naming)
+				return fmt.Errorf("%.200q is outside class folders, and no label column was found: name it by "+
+					"%s", r.path, naming)
 			}
 			r.label = top
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// folderOf makes a folder of files, which hold what follows a = in their names, or a picture's first bytes.
+// folderOf makes a folder of files. In a name, = precedes the content, which by default is the start of an image.
 func folderOf(t *testing.T, files ...string) string {
 	t.Helper()
 	texts := map[string]string{}
@@ -75,23 +75,23 @@ func TestFoldersFound(t *testing.T) {
 		"cat/00.jpg dog/00.jpg":                                       "cat/00.jpg cat train,dog/00.jpg dog train",
 		"blood_test/1.jpg eye_test/2.jpg":                             "blood_test/1.jpg blood_test train,eye_test/2.jpg eye_test train",
 		"photos/1.jpg photos/2.jpg":                                   "photos/1.jpg photos train,photos/2.jpg photos train",
-		"2019/cat/1.jpg 2019/dog/2.jpg 2020/cat/3.jpg 2020/dog/4.jpg": "! found the folders cat, dog below several others",
+		"2019/cat/1.jpg 2019/dog/2.jpg 2020/cat/3.jpg 2020/dog/4.jpg": "! found the folders cat, dog in several others",
 		"amazon/images/cat/1.jpg amazon/images/dog/2.jpg web/images/cat/3.jpg web/images/dog/4.jpg": "! lower folders are the " +
 			"classes (amazon/images/cat/1.jpg is of class \"cat\"), or the upper ones (of class \"amazon\")",
-		"fold1/train/a/1.jpg fold1/test/b/2.jpg fold2/train/a/3.jpg fold2/test/b/4.jpg": "! a, b below several others",
-		"a/p1/neg/1.jpg a/p1/pos/2.jpg b/p2/neg/3.jpg b/p2/pos/4.jpg":                   "! neg, pos below several others",
+		"fold1/train/a/1.jpg fold1/test/b/2.jpg fold2/train/a/3.jpg fold2/test/b/4.jpg": "! a, b in several others",
+		"a/p1/neg/1.jpg a/p1/pos/2.jpg b/p2/neg/3.jpg b/p2/pos/4.jpg":                   "! neg, pos in several others",
 		"dog/poodle/1.jpg dog/beagle/2.jpg cat/siamese/3.jpg":                           "cat/siamese/3.jpg cat train,dog/beagle/2.jpg dog train,dog/poodle/1.jpg dog train",
 		"cat/old/1.jpg dog/old/2.jpg":                                                   "cat/old/1.jpg cat train,dog/old/2.jpg dog train",
 		"bbox_train/0001/1.jpg bbox_train/0003/2.jpg bbox_test/0002/3.jpg": "bbox_test/0002/3.jpg 0002 test," +
 			"bbox_train/0001/1.jpg 0001 train,bbox_train/0003/2.jpg 0003 train",
 		"JPEGImages/1.jpg JPEGImages/2.jpg SegmentationClass/1.png SegmentationClass/2.png": "! of the same names",
 		"mask/1.jpg nomask/1.jpg": "mask/1.jpg mask train,nomask/1.jpg nomask train",
-		"train/1.jpg test/2.jpg":  "! found pictures directly in test and train and no class folder",
-		"1.jpg 2.jpg labels.csv": "! found pictures directly in it and no class folder: " +
-			"put those of each class into a folder, or write a list with the columns path and label",
+		"train/1.jpg test/2.jpg":  "! found images directly in test and train and no class folder",
+		"1.jpg 2.jpg labels.csv": "! found images directly in it and no class folder: " +
+			"put each class into its own folder, or write a list with the columns path and label",
 		"train/cat/1.jpg cat/2.jpg":                                 "! two readings are possible",
-		"a/images/1.jpg a/images/2.jpg":                             "! found pictures directly in images and no class folder",
-		"images/1.jpg images/2.jpg masks/1.png masks/2.png":         "! found the folders images and masks with pictures of the same names",
+		"a/images/1.jpg a/images/2.jpg":                             "! found images directly in images and no class folder",
+		"images/1.jpg images/2.jpg masks/1.png masks/2.png":         "! found the folders images and masks with images of the same names",
 		"RGB/1.jpg RGB/2.jpg GT/1.png Depth/1.png":                  "! of the same names",
 		"images/a/1.jpg images/b/2.jpg masks/a/1.png masks/b/2.png": "! of the same names",
 		"readme.txt": "! no image found",
@@ -127,7 +127,7 @@ func TestFoldersFound(t *testing.T) {
 	}
 }
 
-// Folders of classes that repeat below domains are read as the format says.
+// Class folders that repeat below several domains are read as the format requires.
 func TestFoldersRepeat(t *testing.T) {
 	domains := fstest.MapFS{"art/cup/1.jpg": {}, "art/bed/2.jpg": {}, "real/cup/3.jpg": {}, "real/bed/4.jpg": {}}
 	for format, want := range map[Format]string{Folders: "bed cup [folder]", Classes: "art real []"} {
@@ -138,7 +138,7 @@ func TestFoldersRepeat(t *testing.T) {
 	}
 }
 
-// All that is left out is counted and named.
+// Everything left out is counted and named.
 func TestFoldersReading(t *testing.T) {
 	folder := fstest.MapFS{"d/images/cat/1.jpg": {}, "d/images/Cat /2.jpg": {}, "d/images/dog/4.jpg": {},
 		"d/images/dog/notes": {Data: []byte("no picture")}, "d/images/dog/a.TXT": {},
@@ -150,21 +150,21 @@ func TestFoldersReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Reading{Form: "class folders", At: "d/images", Left: []Left{{"in no class folder", "pictures", 1, ""},
-		{"no picture", ".txt", 3, ""}, {"no picture", "files without an ending", 1, ""}, {"service folder", "@eaDir",
+		{"no picture", ".txt", 3, ""}, {"no picture", "files without an extension", 1, ""}, {"service folder", "@eaDir",
 			1, ""}}, Alike: [][]string{{"Cat ", "cat"}, {"e\u0301", "\u00e9"}}}
 	if diff := cmp.Diff(want, d.Reading); diff != "" || len(d.Samples) != 5 {
 		t.Errorf("%d samples (-want +got):\n%s", len(d.Samples), diff)
 	}
 	text := strings.Join(*told, "\n")
 	for _, want := range []string{"m: read as class folders below d/images", "1 picture (in no class folder)",
-		"3 .txt (no picture)", `kept apart: "Cat " and "cat"`} {
+		"3 .txt (no picture)", `as different classes: "Cat " and "cat"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told: %s", want, text)
 		}
 	}
 }
 
-// FuzzFolders reads folders of any names: every picture is read or counted.
+// FuzzFolders reads folders with any names: every image is either read or counted.
 func FuzzFolders(f *testing.F) {
 	for _, names := range []string{"a/1.jpg\nb/2.jpg\nb/x.txt", "train/a/1.jpg\ntest/a/2.jpg\nother/3.jpg",
 		"images/a/1.jpg\nparts/x.txt\n1.jpg", "@eaDir/1.jpg\na/2.jpg\n.b/3.jpg"} {
@@ -179,7 +179,7 @@ func FuzzFolders(f *testing.F) {
 		}
 		listed, err := listTree(t.Context(), tree)
 		if err != nil {
-			return // a file in place of a folder
+			return // a file has the name of a folder
 		}
 		d, err := ReadFolders(tree, "f", ReadOptions{})
 		if err != nil {

@@ -12,8 +12,8 @@ import (
 	"winnow/datasets"
 )
 
-// TestFoldersWithPipes: a pipe or device named like an image is not a sample. Links to files are, and so are broken
-// links, which their reader reports. A manifest that is a pipe is rejected, not waited for.
+// TestFoldersWithPipes checks that a pipe or device named like an image is not a sample. A link to a file is a sample;
+// a broken link is one as well, and gives an error when read. A pipe given as a manifest is an error.
 func TestFoldersWithPipes(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, "birds", name) }

@@ -25,7 +25,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// known fails the test for parameters that its check does not use.
+// known fails the test if the case has a parameter that its check does not use.
 func known(t *testing.T, c reference.Case, names ...string) {
 	t.Helper()
 	for key := range c.Params {
@@ -117,7 +117,7 @@ func goldenHumanLike(t *testing.T, c reference.Case) {
 	}
 }
 
-// goldenLists measures PRISM's released lists with our reader and our report.
+// goldenLists compares PRISM's released lists, read with ReadManifest, with the reference report.
 func goldenLists(t *testing.T, c reference.Case) {
 	known(t, c)
 	archive := reference.Asset(t, "data/prism-lists.zip")
@@ -135,7 +135,7 @@ func goldenLists(t *testing.T, c reference.Case) {
 		}
 		kind := map[string]string{"sym": "noised", "small": "smallclusternoised"}[name[1]]
 		d := twoLists(t, archive, name[0]+"_train.csv", fmt.Sprintf("%s_%s%s_train.csv", name[0], name[2], kind))
-		if name[1] == "small" { // the lists renumber their classes: a class is dissolved if its images part
+		if name[1] == "small" { // these lists renumber classes: a class is dissolved if its images get different labels
 			intact(d)
 		}
 		r := d.Noise(Train)
@@ -152,7 +152,7 @@ func goldenLists(t *testing.T, c reference.Case) {
 	}
 }
 
-// twoLists reads a noisy list, with the labels of a clean one as the truth.
+// twoLists reads a noisy list; the labels of a clean list are the true labels.
 func twoLists(t *testing.T, archive, clean, noisy string) *Dataset {
 	t.Helper()
 	truth := make(map[string]string)
@@ -179,8 +179,8 @@ func twoLists(t *testing.T, archive, clean, noisy string) *Dataset {
 	return buildDataset(rows, nil)
 }
 
-// intact gives classes whose images all have one new label that label as their true one, and the others a label
-// that no image has.
+// intact sets the true label of each class whose images all have one new label to that label. All other images get a
+// true label that no image has as its given label.
 func intact(d *Dataset) {
 	label := make(map[int]int)
 	for i := range d.Samples {

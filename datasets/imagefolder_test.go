@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-// tree makes files with the given texts; images contain an x.
+// tree makes a file system of files with the given texts; an image contains the text x.
 func tree(files map[string]string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for name, text := range files {
@@ -17,7 +17,7 @@ func tree(files map[string]string) fstest.MapFS {
 	return fsys
 }
 
-// An imagefolder is read by its metadata, above the splits and inside them, with labels in a column or in folder names.
+// An imagefolder is read through metadata above or inside the splits, with labels from a column or from folder names.
 func TestImageFolder(t *testing.T) {
 	for _, c := range []struct {
 		files map[string]string
@@ -32,11 +32,11 @@ func TestImageFolder(t *testing.T) {
 		{map[string]string{"d/metadata.csv": "file_name,text\ntrain/a/1.jpg,one\ntest/b/2.jpg,two\n", "d/train/a/1.jpg": "x",
 			"d/test/b/2.jpg": "x"}, "d/train/a/1.jpg a train, d/test/b/2.jpg b test"},
 		{map[string]string{"metadata.csv": "file_name,text\n1.jpg,x\n", "1.jpg": "x"},
-			"! metadata.csv:2: \"1.jpg\" is in no class folder, and there is no column label"},
+			"! metadata.csv:2: \"1.jpg\" is outside class folders, and no label column was found"},
 		{map[string]string{"metadata.csv": "file_name,label\n../1.jpg,x\n", "1.jpg": "x"}, "! metadata.csv:2: path \"../1.jpg\" leaves the root"},
 		{map[string]string{"metadata.csv": "file_name,label\n1.jpg,x\n", "metadata.jsonl": `{"file_name":"1.jpg"}`,
 			"1.jpg": "x"},
-			"! found metadata.csv and metadata.jsonl, expected one"},
+			"! found both metadata.csv and metadata.jsonl, expected one"},
 		{map[string]string{"metadata.csv": "key,value\na,b\n", "a/1.jpg": "x"}, "! folders takes the folders' names"},
 	} {
 		d, err := ReadFolders(tree(c.files), "m", ReadOptions{})
@@ -50,7 +50,7 @@ func TestImageFolder(t *testing.T) {
 	}
 }
 
-// A manifest written as metadata reads the same from the folder of its images.
+// A manifest written as metadata.csv reads the same from the folder of its images.
 func TestImageFolderRoundTrip(t *testing.T) {
 	want := read(t, "path,label,split,true_label,who\na/1.jpg,x,train,y,\"me, \"\"too\"\"\"\nb.jpg,,test,,\n",
 		ReadOptions{})

@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// leastCells is how many values of other columns, empty ones included, any manifest may have; a file with more
-// bytes than this may have one per byte.
+// leastCells is the number of cells in other columns, including empty cells, that every manifest may have. A larger
+// manifest may have one cell per byte.
 const leastCells = 1 << 20
 
-// readJSONL reads one object per line, or a list of objects. Keys other than path, label, split and true_label become
-// columns; a value that is not a string keeps its JSON text.
+// readJSONL reads JSON lines or a JSON list of objects. Keys other than path, label, split and true_label become
+// columns; a value that is not a string is kept as JSON text.
 func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 	var rows []row
 	t := newOthers(opts, name)
@@ -39,7 +39,7 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s%w", name, err)
 	}
-	for i := range rows { // columns that appeared later
+	for i := range rows { // add the columns that appeared in later rows
 		if missing := len(t.columns) - len(rows[i].extra); missing > 0 {
 			rows[i].extra = append(rows[i].extra, make([]string, missing)...)
 		}
@@ -49,13 +49,13 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 	return d, nil
 }
 
-// mostLine is the largest object of a manifest in bytes.
+// mostLine limits the size of one JSON object in bytes.
 const mostLine = 1 << 24
 
-// eachObject reads the values of JSON lines, or of a list. Its errors begin with ":LINE: " or ": ".
+// eachObject passes each object of JSON lines or of a JSON list to take. Its errors start with ":LINE: " or ": ".
 func eachObject(r io.Reader, take func(text []byte) error) error {
 	in := bufio.NewReaderSize(r, 1<<16)
-	head, _ := in.Peek(1 << 12) // a short file gives less
+	head, _ := in.Peek(1 << 12) // a short file gives fewer bytes
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")) {
 		list, n := json.NewDecoder(in), 0
 		_, err := list.Token()
@@ -98,15 +98,15 @@ func eachObject(r io.Reader, take func(text []byte) error) error {
 	return nil
 }
 
-// others are the columns of a JSONL manifest that have no meaning here, in order of appearance.
+// others holds the columns of a JSONL manifest that have no meaning to winnow, in order of appearance.
 type others struct {
 	columns []string
 	at      map[string]int
-	names   map[string]bool // the columns as a set
+	names   map[string]bool // the set of columns
 	opts    reading
-	name    string                // of the file
+	name    string                // name of the file
 	boxes   *boxColumns           // nil: the objects hold no boxes
-	keys    [len(ownNames)]string // keys with a meaning; known from the first row on
+	keys    [len(ownNames)]string // keys with a meaning; set by the first row
 	first   []string              // keys of the first row, in text order
 }
 
@@ -114,7 +114,7 @@ func newOthers(opts reading, name string) *others {
 	return &others{opts: opts, name: name, at: map[string]int{}, names: map[string]bool{}}
 }
 
-// findHeadKeys finds the keys with a meaning, and those of boxes, in the first row.
+// findHeadKeys finds the keys with a meaning, and the keys of boxes, in the first row.
 func (t *others) findHeadKeys(sorted []string, values map[string]string) error {
 	at, guessed, err := t.opts.findColumns(sorted)
 	if err != nil {
@@ -142,7 +142,7 @@ func (t *others) findHeadKeys(sorted []string, values map[string]string) error {
 	return err
 }
 
-// recordOf returns the values of the keys of the first row.
+// recordOf returns the values of a row in the order of the first row's keys.
 func (t *others) recordOf(values map[string]string) []string {
 	record := make([]string, len(t.first))
 	for i, key := range t.first {
@@ -151,14 +151,14 @@ func (t *others) recordOf(values map[string]string) []string {
 	return record
 }
 
-// parseObjectRow reads an object; rows and size count the rows and bytes read so far, with this one.
+// parseObjectRow reads one object; rows and size are the rows and bytes read so far, including this object.
 func (t *others) parseObjectRow(line []byte, rows, size int) (r row, record []string, err error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(line, &object); err != nil {
-		return r, nil, fmt.Errorf("found no whole JSON object, expected one in each line: %w", err)
+		return r, nil, fmt.Errorf("found no complete JSON object, expected one per line: %w", err)
 	}
 	values := make(map[string]string, len(object))
-	sorted := slices.Sorted(maps.Keys(object)) // maps have no order: keep the order of columns the same in every run
+	sorted := slices.Sorted(maps.Keys(object)) // sorted, so that every run orders columns the same way
 	for _, key := range sorted {
 		if values[key], err = plainJSON(object[key]); err != nil {
 			return r, nil, fmt.Errorf("%s: %w", key, err)
@@ -180,15 +180,15 @@ func (t *others) parseObjectRow(line []byte, rows, size int) (r row, record []st
 		}
 	}
 	if n := rows * len(t.columns); n > max(leastCells, size) {
-		return r, nil, fmt.Errorf("%d rows with %d different keys would make a table of %d cells: give all rows the "+
-			"same keys", rows, len(t.columns), n)
+		return r, nil, fmt.Errorf("%d rows with %d different keys give a table of %d cells, which is too large: "+
+			"use the same keys in all rows", rows, len(t.columns), n)
 	}
 	if _, ok := object[t.keys[labelColumn]]; !ok && t.opts.unlabelled == nil {
-		return r, nil, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others named by %s",
+		return r, nil, fmt.Errorf("found the keys %.200s but not %q, expected path and label, or keys given by %s",
 			strings.Join(sorted, ", "), t.keys[labelColumn], naming)
 	}
 	if p := object[t.keys[pathColumn]]; len(p) > 0 && (p[0] == '[' || p[0] == '{') {
-		return r, nil, fmt.Errorf("found %.80s in place of a path, expected an object for each image", p)
+		return r, nil, fmt.Errorf("found %.80s instead of a path, expected one object per image", p)
 	}
 	r.path, r.label = values[t.keys[pathColumn]], trimLineEnd(values[t.keys[labelColumn]])
 	r.split, r.truth = values[t.keys[splitColumn]], trimLineEnd(values[t.keys[trueColumn]])

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// plainJSON returns a JSON string's value, "" for null or nothing, and the JSON text of any other value.
+// plainJSON returns the value of a JSON string, "" for null or empty input, and the JSON text of any other value.
 func plainJSON(raw json.RawMessage) (text string, err error) {
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
@@ -17,8 +17,8 @@ func plainJSON(raw json.RawMessage) (text string, err error) {
 	return text, err
 }
 
-// listJSONKeys lists the keys of a JSON object with this beginning, each with the first byte of its value, as far as
-// the beginning goes; nil if it is no object.
+// listJSONKeys maps the keys of a JSON object to the first byte of their values. head may be cut off; then only the
+// keys in head are listed. The result is nil if head is not an object.
 func listJSONKeys(head []byte) map[string]byte {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	in := json.NewDecoder(bytes.NewReader(head))
@@ -44,8 +44,8 @@ func listJSONKeys(head []byte) map[string]byte {
 	return keys
 }
 
-// editMember returns an object with the values of a key replaced by what change returns. The order of keys and all
-// other values stay; anything other than an object is returned as it is.
+// editMember returns the object with each value of key replaced by change. Other values and the order of keys stay the
+// same. Anything other than an object is returned unchanged.
 func editMember(object json.RawMessage, key string, change func(was json.RawMessage) json.RawMessage) json.RawMessage {
 	in := json.NewDecoder(bytes.NewReader(object))
 	if t, err := in.Token(); err != nil || t != json.Delim('{') {
@@ -76,8 +76,8 @@ func appendMember(out []byte, key string, value json.RawMessage) []byte {
 	return append(append(append(out, quoteJSON(key)...), ": "...), value...)
 }
 
-// editElements returns a list whose elements are those that change returns, without those for which that is nil.
-// Anything other than a list is returned as it is.
+// editElements returns a list of what change returns for each element, omitting nil results. Anything other than a list
+// is returned unchanged.
 func editElements(list json.RawMessage, change func(n int, was json.RawMessage) json.RawMessage) json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal(list, &all) != nil || all == nil {
@@ -95,11 +95,11 @@ func editElements(list json.RawMessage, change func(n int, was json.RawMessage) 
 	return append(out, ']')
 }
 
-// quoteJSON returns a text as JSON.
+// quoteJSON returns a text as a JSON string.
 func quoteJSON(text string) json.RawMessage {
 	var out bytes.Buffer
 	to := json.NewEncoder(&out)
 	to.SetEscapeHTML(false)
-	_ = to.Encode(text) // cannot fail: a string, into a buffer
+	_ = to.Encode(text) // encoding a string into a buffer cannot fail
 	return bytes.TrimSpace(out.Bytes())
 }

@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// taskID is the column that keeps the number of a row's task.
+// taskID is the column with the id of a row's task.
 const taskID = "task_id"
 
-// studioTask is a task of an export of Label Studio as JSON: https://labelstud.io/guide/task_format.
+// studioTask is a task in a JSON export of Label Studio: https://labelstud.io/guide/task_format.
 type studioTask struct {
 	ID          ident                      `json:"id"`
 	Data        map[string]json.RawMessage `json:"data"`
 	Annotations []studioAnnotation         `json:"annotations"`
 }
 
-// studioAnnotation is what an annotator answered.
+// studioAnnotation is one annotator's answer to a task.
 type studioAnnotation struct {
 	By        json.RawMessage `json:"completed_by"`
 	Cancelled bool            `json:"was_cancelled"`
@@ -37,24 +37,24 @@ type studioAnnotation struct {
 	} `json:"result"`
 }
 
-// isLabelStudio reports whether a file with this beginning is a list of tasks.
+// isLabelStudio reports whether a file that starts with head is a list of tasks.
 func isLabelStudio(head []byte) bool {
 	rest, list := bytes.CutPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("["))
 	keys := listJSONKeys(bytes.TrimLeft(rest, " \t\r\n"))
 	return list && keys["data"] == '{' && (keys["annotations"] == '[' || keys["predictions"] == '[')
 }
 
-// studioExport is what has been read of an export of Label Studio.
+// studioExport collects the rows of a Label Studio export.
 type studioExport struct {
 	reading
-	keys     [len(ownNames)]string // of the data; known from the first task on
+	keys     [len(ownNames)]string // keys of the data; set by the first task
 	rows     []row
-	tasks    []studioTask    // of the rows
-	controls map[string]bool // of choices; false: of regions
+	tasks    []studioTask    // the task of each row
+	controls map[string]bool // true: a control with choices; false: with regions
 }
 
-// readLabelStudio reads an export of Label Studio. Each task becomes a row; its label is the choice of more than
-// half of its annotators. Tasks without such a choice have no label.
+// readLabelStudio reads a Label Studio export. Each task becomes a row, labelled with the choice of more than half of
+// its annotators. A task without such a choice has no label.
 func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
 	s := &studioExport{reading: opts, controls: map[string]bool{}}
 	var tasks []studioTask
@@ -80,7 +80,7 @@ func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
 	return d, nil
 }
 
-// addTask adds the row of a task, without its label.
+// addTask adds a task's row; setLabels adds the label later.
 func (s *studioExport) addTask(t *studioTask) error {
 	data := make(map[string]string, len(t.Data))
 	for key, raw := range t.Data {
@@ -108,16 +108,16 @@ func (s *studioExport) addTask(t *studioTask) error {
 		label: trimLineEnd(data[s.keys[labelColumn]]), extra: []string{string(t.ID)}}
 	s.tasks = append(s.tasks, *t)
 	opts := s.reading
-	opts.StripPrefix = "" // it has been stripped
+	opts.StripPrefix = "" // locateImage has stripped the prefix
 	s.rows, err = appendRow(s.rows, r, opts)
 	return err
 }
 
-// findDataKeys finds the keys with a meaning among the data of the first task.
+// findDataKeys finds the keys with a meaning in the data of the first task.
 func (s *studioExport) findDataKeys(data map[string]string) error {
 	o, keys := s.ReadOptions, slices.Sorted(maps.Keys(data))
 	if !slices.Contains(keys, o.Names.Label) {
-		o.Names.Label = "" // of a control, if it names one
+		o.Names.Label = "" // the name may be that of a control
 	}
 	at, _, err := o.findColumns(keys)
 	if err != nil {
@@ -127,9 +127,10 @@ func (s *studioExport) findDataKeys(data map[string]string) error {
 		at[labelColumn] = -1 // a label in the data is not the annotators' choice
 	}
 	if at[pathColumn] < 0 {
-		return fmt.Errorf("found the keys %.200s, expected the image: name it by %s", strings.Join(keys, ", "), naming)
+		return fmt.Errorf("found the keys %.200s, expected an image key: name it by %s", strings.Join(keys, ", "),
+			naming)
 	}
-	// Later tasks may have these.
+	// These keys may be missing in the first task.
 	s.keys = [len(ownNames)]string{splitColumn: ownNames[splitColumn], trueColumn: ownNames[trueColumn]}
 	for k := range at {
 		if at[k] >= 0 {
@@ -139,9 +140,9 @@ func (s *studioExport) findDataKeys(data map[string]string) error {
 	return nil
 }
 
-// locateImage returns the path of a task's image without the prefix strip: below Label Studio's document root, below
-// its folder media if it was uploaded, or as it is. An image given by a URL is a file only if the URL begins with the
-// prefix.
+// locateImage returns the path of a task's image after removing the prefix strip. The path is relative to Label
+// Studio's document root, starts with upload/ for an uploaded file, or is the given value. A URL is accepted only if it
+// starts with strip.
 func locateImage(value, strip string) (string, error) {
 	u, err := url.Parse(value)
 	_, upload, uploaded := strings.Cut(value, "/data/upload/")
@@ -155,20 +156,20 @@ func locateImage(value, strip string) (string, error) {
 			return "", err
 		}
 	case strings.Contains(value, "://") || strings.HasPrefix(value, "data:"):
-		return "", fmt.Errorf("its image is at %.80q, expected a file: download the images, and give the part before "+
+		return "", fmt.Errorf("the image is at %.80q, expected a file: download the images, and pass the part before "+
 			"their paths to winnow data import --strip-prefix", value)
 	}
 	return cleanPath(value, strip)
 }
 
-// setLabels sets the labels and says where they are from: the named key of the data or control, the only control, or
-// one with a usual name.
+// setLabels sets the labels and returns where they come from: the key or control named by the user, the only control,
+// or a control with a common name.
 func (s *studioExport) setLabels() (said string, err error) {
 	control := s.Names.Label
 	if choices, known := s.controls[control]; control != "" && s.keys[labelColumn] != "" && !known {
 		return fmt.Sprintf("the data %q", control), nil
 	} else if control != "" && !choices {
-		return "", fmt.Errorf("found no choice of a control %q, and no data of that name", control)
+		return "", fmt.Errorf("found neither a control with choices nor a data key named %q", control)
 	}
 	names := slices.Sorted(maps.Keys(s.controls))
 	if control == "" && len(names) == 1 {
@@ -180,11 +181,11 @@ func (s *studioExport) setLabels() (said string, err error) {
 		}
 	}
 	if control == "" {
-		return "", fmt.Errorf("found choices of the controls [%.200s], expected one that holds the labels: name it, "+
-			"or a key of the data, with winnow data import --label-column", strings.Join(names, ", "))
+		return "", fmt.Errorf("found the controls [%.200s], expected one control that gives the labels: "+
+			"name the control, or a data key, with winnow data import --label-column", strings.Join(names, ", "))
 	}
 	if !s.controls[control] {
-		return "", fmt.Errorf("found labelled regions of the control %q, expected choices: export the project as COCO "+
+		return "", fmt.Errorf("control %q has labelled regions, expected choices: export the project as COCO "+
 			"or YOLO", control)
 	}
 	without := 0
@@ -196,14 +197,14 @@ func (s *studioExport) setLabels() (said string, err error) {
 	return fmt.Sprintf("the choices of %q; tasks without one choice of most annotators: %d", control, without), nil
 }
 
-// choose returns the choice of more than half of the annotators who made one, by the last annotation of each; "" if
-// there is none. If annotations are marked as the ground truth, only these count.
+// findChoice returns the choice of more than half of the annotators who chose, or "" if there is none. Only the last
+// annotation of each annotator is used; if some annotations are marked as ground truth, only those are used.
 func (t *studioTask) findChoice(control string) string {
 	list := t.Annotations
 	if truth := slices.ContainsFunc(list, func(a studioAnnotation) bool { return a.Truth && !a.Cancelled }); truth {
 		list = slices.DeleteFunc(slices.Clone(list), func(a studioAnnotation) bool { return !a.Truth })
 	}
-	last := map[string]studioAnnotation{} // of each annotator
+	last := map[string]studioAnnotation{} // the last annotation by annotator
 	for i, a := range list {
 		by := cmp.Or(string(a.By), fmt.Sprint(i))
 		if was, again := last[by]; !again || a.Updated >= was.Updated {

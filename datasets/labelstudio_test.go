@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// annotated is an annotation as Label Studio exports it, made after https://labelstud.io/guide/task_format.
+// annotated returns an annotation as exported by Label Studio, following https://labelstud.io/guide/task_format.
 func annotated(id, user int, at, more string, choices ...string) string {
 	result := []any{}
 	if len(choices) > 0 {
@@ -26,7 +26,7 @@ func annotated(id, user int, at, more string, choices ...string) string {
 		` "created_at": "2024-05-01T10:00:00Z", "updated_at": "%s", "lead_time": 3.5%s}`, id, user, text, at, more)
 }
 
-// exported is a task with its annotations.
+// exported returns a task with its annotations.
 func exported(id int, data string, annotations ...string) string {
 	return fmt.Sprintf(`{"id": %d, "annotations": [%s], "file_upload": null, "drafts": [], "predictions": [], `+
 		`"data": %s, "meta": {}, "created_at": "2024-05-01T09:00:00Z", "inner_id": %[1]d, "total_annotations": 1, `+
@@ -38,7 +38,7 @@ func pictureTask(path string) string {
 	return fmt.Sprintf(`{"image": %q, "camera": "A7"}`, path)
 }
 
-// export is an export with every case that has a rule.
+// export is an export with one task for each rule.
 var export = "[" + strings.Join([]string{
 	exported(11, pictureTask("/data/local-files/?d=photos/h%C3%A9ron%2017.jpg"),
 		annotated(1, 1, "2024-05-01T10:00:00Z", "", "heron")),
@@ -95,12 +95,12 @@ photos/11.jpg,heron,test,stork,21
 	}
 }
 
-// The label control is the only one, one with a usual name, or the named one; a key of the data also works.
+// The labels come from the only control, a control with a common name, or a named control or data key.
 func TestLabelStudioControls(t *testing.T) {
 	of := func(control, value string) string {
 		return strings.Replace(annotated(1, 1, "2024", "", value), `"kind"`, fmt.Sprintf("%q", control), 1)
 	}
-	both := func(a, b string) string { // one annotation with both
+	both := func(a, b string) string { // one annotation with both controls
 		_, result, _ := strings.Cut(of(b, "good"), `"result": [`)
 		result, _, _ = strings.Cut(result, `], "was_cancelled`)
 		return "[" + exported(1, `{"image": "a.jpg", "species": "stork"}`,
@@ -109,11 +109,11 @@ func TestLabelStudioControls(t *testing.T) {
 	for _, c := range []struct{ text, named, want, refused string }{
 		{both("choice", "quality"), "", "heron", ""},
 		{both("kind", "quality"), "", "",
-			"found choices of the controls [kind, quality], expected one that holds the labels"},
+			"found the controls [kind, quality], expected one control that gives the labels"},
 		{both("kind", "quality"), "quality", "good", ""},
 		{both("kind", "quality"), "species", "stork", ""},
-		{both("kind", "quality"), "nix", "", `found no choice of a control "nix"`},
-		{"[" + exported(1, pictureTask("a.jpg")) + "]", "", "", "found choices of the controls []"},
+		{both("kind", "quality"), "nix", "", `found neither a control with choices nor a data key named "nix"`},
+		{"[" + exported(1, pictureTask("a.jpg")) + "]", "", "", "found the controls []"},
 	} {
 		d, err := ReadManifest(strings.NewReader(c.text), "e.json", ReadOptions{Names: Names{Label: c.named}})
 		if c.refused != "" {
@@ -133,13 +133,13 @@ func TestLabelStudioRefuses(t *testing.T) {
 		return "[" + exported(7, pictureTask(value), annotated(1, 1, "2024", "", "a")) + "]"
 	}
 	for text, want := range map[string]string{
-		task("https://example.com/a.jpg"): `task 1 of the list: its image is at ` +
+		task("https://example.com/a.jpg"): `task 1 of the list: the image is at ` +
 			`"https://example.com/a.jpg", expected a file: download`,
-		task("s3://bucket/a.jpg"):                     `its image is at "s3://bucket/a.jpg"`,
-		task("data:image/png;base64,AAAA"):            `its image is at "data:image/png;base64,AAAA"`,
+		task("s3://bucket/a.jpg"):                     `the image is at "s3://bucket/a.jpg"`,
+		task("data:image/png;base64,AAAA"):            `the image is at "data:image/png;base64,AAAA"`,
 		task("/srv/a.jpg"):                            "is absolute",
 		task("/data/local-files/?d=../../etc/passwd"): "leaves the root",
-		`[{"a": 1}]`:                                  "found the keys a, no key \"label\"",
+		`[{"a": 1}]`:                                  "found the keys a but not \"label\"",
 		task("a.jpg")[:200]:                           "unexpected EOF",
 		`[{"data": {"image": "a"}, "annotations": [{"result": [{"type": "choices", "value": {"choices": ` +
 			`3}}]}]}]`: "cannot unmarshal number",
@@ -176,7 +176,7 @@ func FuzzLabelStudio(f *testing.F) {
 	})
 }
 
-// Labelled regions are refused with what to do.
+// Labelled regions are an error that names the way to export them.
 func TestLabelStudioRegions(t *testing.T) {
 	task := func(id int, results ...string) string {
 		return fmt.Sprintf(`{"id": %d, "data": {"image": "%[1]d.png"}, "annotations": [{"id": 1, "completed_by": 1, `+

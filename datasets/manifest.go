@@ -20,40 +20,40 @@ import (
 // Format is a way to store a dataset.
 type Format string
 
-// The formats that Read knows.
+// The formats that Read accepts.
 const (
-	Auto  Format = "auto"  // by content: a folder, or the first line of a file
+	Auto  Format = "auto"  // guessed from the content: a folder, or the first line of a file
 	CSV   Format = "csv"   // header path,label[,split][,true_label][,…]
-	TSV   Format = "tsv"   // the same with tabs
+	TSV   Format = "tsv"   // the same columns separated by tabs
 	JSONL Format = "jsonl" // one object per line with the same keys
-	// Folders is a folder per class, optionally below train/, validation/, test/ …; Auto reads an imagefolder by
-	// its metadata
+	// Folders is one folder per class, optionally below train/, validation/, …; unlike Auto, it ignores metadata and
+	// boxes.
 	Folders Format = "folders"
-	Classes Format = "classes" // a folder per class, also where its name is that of a split
-	// PRISM is a list without a header: path,label as PRISM released them, or path label as those of ImageNet
+	Classes Format = "classes" // one folder per class, even if a folder is named after a split
+	// PRISM is a list without a header: path,label as released for PRISM, or path label as for ImageNet.
 	PRISM Format = "prism"
 	COCO  Format = "coco" // JSON with images, annotations and categories
-	// WebDataset is tar files in which the files of a sample follow each other: a name pattern, a single file, or a
-	// folder.
+	// WebDataset is tar files that store the files of a sample one after another. The source is a name pattern, a file
+	// or a folder.
 	WebDataset Format = "webdataset"
-	// Parquet is tables with an image column, as Hugging Face's datasets have them; sources as for WebDataset.
+	// Parquet is tables with an image column, as in Hugging Face's datasets; the source is the same as for WebDataset.
 	Parquet Format = "parquet"
 
 	LabelStudio Format = "labelstudio" // Label Studio's JSON and JSON_MIN exports
 )
 
-// ReadOptions say how to read a source. The zero value guesses.
+// ReadOptions sets how a source is read. The zero value guesses.
 type ReadOptions struct {
 	Format      Format          // "" means Auto
 	Split       string          // split of rows without one; "" means train
 	StripPrefix string          // removed from the front of every path
-	Root        location.Source // folder that the paths of a list begin in; none: that of the list
-	Names       Names           // of the table's columns
+	Root        location.Source // folder that a list's paths start from; zero: the folder of the list
+	Names       Names           // names of the table's columns
 	CropMargin  float64         // added to a box on each side, as a share of the box's side
 	MinBox      int             // boxes with a shorter side are left out; 0 means 1
-	Numbered    bool            // accept a table with a header and no column path: its images are named by row, from 0
-	// Once, if not nil, promises that the source is read only once, which allows a pipe opened by the shell or -
-	// for standard input. Reading a pipe or a folder stops when it ends.
+	Numbered    bool            // accept a table without a path column: the path is the row number, from 0
+	// Once, if not nil, promises that the source is read only once. This allows a pipe opened by the shell, and "-" for
+	// standard input. Reading a pipe or a folder stops when the context ends.
 	Once context.Context
 	Note func(format string, args ...any) // receives a line about each guess; may be nil
 }
@@ -66,13 +66,13 @@ func (o ReadOptions) getContext() context.Context {
 	return o.Once
 }
 
-// reading is how a table is read, from its own file or as the metadata of a folder.
+// reading holds the options and state of reading one table, from its own file or as the metadata of a folder.
 type reading struct {
 	ReadOptions
-	unlabelled *bool            // if not nil, labels may be missing, and it is set if some are
+	unlabelled *bool            // nil: labels are required; else set to whether the label column is missing
 	within     func(*row) error // completes a row
-	from       location.Source  // where the table is, if it is a file
-	western    bool             // it is in Latin-1
+	from       location.Source  // the file of the table, if any
+	western    bool             // whether the table is in Latin-1
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
@@ -91,14 +91,14 @@ func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
 	return d, nil
 }
 
-// ReadFile is [Read] of a source by its name: a path, file://PATH, s3://BUCKET/KEY or gs://BUCKET/KEY.
+// ReadFile is [Read] for a source given by name: a path, file://PATH, s3://BUCKET/KEY or gs://BUCKET/KEY.
 func ReadFile(name string, opts ReadOptions) (*Dataset, error) { return Read(location.At(name), opts) }
 
 func readSource(source location.Source, opts ReadOptions) (*Dataset, error) {
 	opts.Format = cmp.Or(opts.Format, Auto)
 	ctx := opts.getContext()
 	layout, err := LayoutOf(ctx, source)
-	if err != nil && source.IsRemote() { // opening it would only ask again
+	if err != nil && source.IsRemote() { // opening the source would fail the same way
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	if _, stored := shardKinds[opts.Format]; stored && (opts.Format != Auto || layout == Shards) {
@@ -146,7 +146,7 @@ func readSource(source location.Source, opts ReadOptions) (*Dataset, error) {
 	return d, cmp.Or(ctx.Err(), err)
 }
 
-// openTree opens a folder, zipped or not.
+// openTree opens a folder or a zip file as a file system.
 func openTree(ctx context.Context, source location.Source, layout Layout) (fsys fs.FS, end func(), err error) {
 	if layout == Folder {
 		fsys, err := source.Dir(ctx)
@@ -176,7 +176,7 @@ func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) 
 	in := decodeText(r, opts.western)
 	_, err := consumeMark(in)
 	if err == nil {
-		head, _ := in.Peek(headSize) // a short file gives less
+		head, _ := in.Peek(headSize) // a short file gives fewer bytes
 		err = refuseForeignType(head)
 	}
 	if err == nil {
@@ -191,7 +191,7 @@ func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) 
 			format = CSV
 		}
 	}
-	valid := transform.NewReader(in, text.UTF8Validator) // JSON's reader would put signs of replacement
+	valid := transform.NewReader(in, text.UTF8Validator) // encoding/json would replace invalid bytes
 	var d *Dataset
 	switch format {
 	case CSV:
@@ -207,8 +207,8 @@ func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) 
 	case PRISM:
 		d, err = readPRISM(in, name, opts)
 	default:
-		err = fmt.Errorf("datasets: %s: format %q is unknown here, expected one of %s, %s, %s, %s, %s, %s, %s", name,
-			opts.Format, Auto, CSV, TSV, JSONL, PRISM, COCO, LabelStudio)
+		err = fmt.Errorf("datasets: %s: format %q is not of a manifest, expected %s, %s, %s, %s, %s, %s or %s",
+			name, opts.Format, Auto, CSV, TSV, JSONL, PRISM, COCO, LabelStudio)
 	}
 	if errors.Is(err, text.ErrInvalidUTF8) {
 		err = fmt.Errorf("datasets: %s: %w", name, err)
@@ -235,9 +235,9 @@ func (opts reading) readAnyManifest(r io.Reader, name string) (*Dataset, error) 
 	return d, nil
 }
 
-// guessFormat returns the format implied by the first line; for JSON, by its beginning.
+// guessFormat returns the format implied by the first line or, for JSON, by the first bytes.
 func guessFormat(in *bufio.Reader) Format {
-	head, _ := in.Peek(4096) // a short file gives less
+	head, _ := in.Peek(4096) // a short file gives fewer bytes
 	if isCOCO(head) {
 		return COCO
 	}
@@ -245,7 +245,7 @@ func guessFormat(in *bufio.Reader) Format {
 		return LabelStudio
 	}
 	line := firstLine(head)
-	if strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") { // a list is refused with what is expected
+	if strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") { // readJSONL rejects other lists
 		return JSONL
 	}
 	if cells := cellsOf(line, '\t'); len(cells) > 1 && looksNamed(cells) {
@@ -261,7 +261,7 @@ func guessFormat(in *bufio.Reader) Format {
 		two := len(cellsOf(line, ',')) == 2
 		if isImageName(p) || two && (notNumber == nil || strings.Contains(p, "/")) ||
 			notNumber == nil && strings.ContainsRune(line, ',') && strings.Contains(p, "/") {
-			return PRISM // a comma in a path does no harm
+			return PRISM // a comma in the path is allowed
 		}
 	}
 	if strings.ContainsRune(line, '\t') && !strings.ContainsRune(line, ',') {

@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// oddNames are names that programs change or take for each other.
+// oddNames are names that programs tend to change or to confuse.
 var oddNames = []string{"tench", "tench ", " tench", "Tench", "caf\u00e9", "cafe\u0301", "1", "1.0", "01", "nan",
 	"None", "null", "a,b", `q"t`, "x;y", "tab\tx", "fish", "\ufb01sh", "#1", "-", "0x1", "true"}
 
-// Names of classes stay as they are from the folder to the list, from the list to its copy, and in every form.
+// Class names stay unchanged from the folder to the manifest and from the manifest to its copy, in every format.
 func TestNamesAreKept(t *testing.T) {
 	var files []string
 	for _, n := range oddNames {
@@ -31,7 +31,7 @@ func TestNamesAreKept(t *testing.T) {
 	}
 	for _, twins := range []string{`" tench" and "Tench" and "tench" and "tench "`, `"01" and "1" and "1.0"`,
 		`"cafe\u0301" and "caf` + "\u00e9" + `"`, `"fish" and "` + "\ufb01" + `sh"`} {
-		if !strings.Contains(strings.Join(*told, "\n"), "labels that look alike, kept apart: "+twins) {
+		if !strings.Contains(strings.Join(*told, "\n"), "similar labels kept as different classes: "+twins) {
 			t.Errorf("told %q, expected %s", *told, twins)
 		}
 	}
@@ -56,7 +56,7 @@ func TestNamesAreKept(t *testing.T) {
 		if diff := cmp.Diff(d.Samples, again.Samples); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		for i := range again.Samples { // every label becomes each of its twins
+		for i := range again.Samples { // relabel with every similar name
 			other := again.Classes[(again.Samples[i].Label+1)%len(again.Classes)]
 			fixed, _, err := fixAt(from, again, map[int]Decision{i: {Label: other}})
 			if err != nil {

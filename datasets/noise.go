@@ -7,22 +7,21 @@ import (
 	"slices"
 )
 
-// Noise is a model of wrong labels. Corrupt returns new labels and leaves labels unchanged; 0 ≤ label <
-// len(classes), and classes are the classes' names.
+// Noise is a model of label noise. Corrupt returns new labels and does not modify labels. classes are the class names,
+// and 0 ≤ label < len(classes).
 type Noise interface {
 	Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error)
 }
 
-// How many labels [Symmetric] noise changes.
+// Count chooses how many labels [Symmetric] noise changes.
 const (
 	Independent = "independent" // each with probability Rate
-	Exact       = "exact"       // ⌊Rate·N⌋ of all N, drawn at random
-	PerClass    = "per-class"   // ⌊Rate·n + 1/2⌋ of each class of n
+	Exact       = "exact"       // ⌊Rate·N⌋ of all N labels, drawn at random
+	PerClass    = "per-class"   // ⌊Rate·n + 1/2⌋ in each class of n samples
 )
 
-// Symmetric changes labels to other classes drawn uniformly (Le & Odobez eq. 6; PRISM, symmetric noise). With Own
-// the new label may equal the old one, as in the code of Sel-CL and TCL; the rate of wrong labels is then
-// Rate·(C-1)/C.
+// Symmetric changes labels to other classes drawn uniformly (Le & Odobez eq. 6; PRISM, symmetric noise). With Own, the
+// new label may equal the old one, as in the code of Sel-CL and TCL; the rate of wrong labels is then Rate·(C-1)/C.
 type Symmetric struct {
 	Rate  float64
 	Count string // Independent (also ""), Exact or PerClass
@@ -69,7 +68,7 @@ func drawOtherClass(label, classes int, rng *rand.Rand) int {
 	return other
 }
 
-// Pair changes each label independently with probability Rate to the next class; the last class becomes the first
+// Pair changes each label independently with probability Rate to the next class; the last class is changed to the first
 // (Co-teaching's pair noise).
 type Pair struct{ Rate float64 }
 
@@ -84,8 +83,8 @@ func (p Pair) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, er
 	return out, nil
 }
 
-// Stratified changes max(1, ⌊Rate·n + 1/2⌋) labels of every class of n ≥ 2 samples to others drawn uniformly, and
-// none of a class of one. So every class of two or more has wrong labels (BSPML's noise, METHODS 14.3).
+// Stratified changes max(1, ⌊Rate·n + 1/2⌋) labels in every class of n ≥ 2 samples to other classes drawn uniformly.
+// Classes of one sample stay unchanged. Every larger class thus has wrong labels (BSPML's noise, METHODS 14.3).
 type Stratified struct{ Rate float64 }
 
 // Corrupt implements Noise.
@@ -128,7 +127,7 @@ func chooseItems(items []int, n int, rng *rand.Rand) []int {
 // halfUp rounds to the nearest whole number, halves up.
 func halfUp(v float64) int { return int(math.Floor(v + 0.5)) }
 
-// NewNoise returns the noise model of a name that needs only a rate: symmetric, pair, bspml, cifar10 or cifar100.
+// NewNoise returns a noise model that needs only a rate, by name: symmetric, pair, bspml, cifar10 or cifar100.
 func NewNoise(name string, rate float64) (Noise, error) {
 	if err := CheckRate(rate); err != nil {
 		return nil, err
@@ -156,9 +155,9 @@ func CheckRate(rate float64) error {
 	return nil
 }
 
-// Corrupt returns a copy of d in which noise has changed the given labels of one split; new labels are drawn from
-// the classes of that split. True keeps the truth: the known true label, or else the old given label. A noise model
-// that uses samples gets those of [Dataset.Labelled], in its order.
+// Corrupt returns a copy of d in which noise has changed the given labels of one split; new labels are drawn from the
+// classes of that split. True is set to the old given label where the true label is unknown. A noise model that uses
+// samples receives the samples of [Dataset.Labelled] in the same order.
 func (d *Dataset) Corrupt(split string, noise Noise, rng *rand.Rand) (*Dataset, error) {
 	out := &Dataset{Classes: d.Classes, Columns: d.Columns, Samples: slices.Clone(d.Samples)}
 	rows := d.Labelled(split)
@@ -190,7 +189,7 @@ func (d *Dataset) Labelled(split string) []int {
 	return slices.DeleteFunc(d.Select(split), func(i int) bool { return d.Samples[i].Label == Unlabelled })
 }
 
-// numberRowClasses numbers the classes of the rows without gaps, in the order of their ids.
+// numberRowClasses numbers the classes of the rows consecutively, in the order of their ids.
 func numberRowClasses(d *Dataset, rows []int) (labels, classes []int) {
 	at := make([]int, len(d.Classes))
 	for _, i := range rows {
@@ -209,27 +208,27 @@ func numberRowClasses(d *Dataset, rows []int) (labels, classes []int) {
 	return labels, classes
 }
 
-// NoiseReport says how noisy the given labels of a split are.
+// NoiseReport measures the label noise of a split.
 type NoiseReport struct {
-	Samples   int     `json:"samples"`   // with both labels known
-	Corrupted int     `json:"corrupted"` // given ≠ true
+	Samples   int     `json:"samples"`   // samples with both labels known
+	Corrupted int     `json:"corrupted"` // samples whose given label differs from the true label
 	Rate      float64 `json:"rate"`
-	Classes   int     `json:"classes"`   // true classes
-	Labels    int     `json:"labels"`    // given classes; fewer if whole classes were dissolved
+	Classes   int     `json:"classes"`   // number of true classes
+	Labels    int     `json:"labels"`    // number of given classes; smaller if whole classes were dissolved
 	ClassMin  float64 `json:"class_min"` // smallest and largest rate of a true class
 	ClassMax  float64 `json:"class_max"`
 	// Standard deviation of the true classes' rates, and the value expected for independent flips.
 	ClassDeviation    float64 `json:"class_deviation"`
 	BinomialDeviation float64 `json:"binomial_deviation"`
-	// Shares of wrong pairs: q₊ of the pairs labelled alike, q₋ of those labelled different, and the values
-	// expected for symmetric noise of this rate (Le & Odobez eq. 7–8, corrected).
+	// Shares of wrong pairs: q₊ among pairs with the same given label, q₋ among pairs with different given labels, and
+	// the values expected for symmetric noise of this rate (Le & Odobez eq. 7–8, corrected).
 	WrongPositive         float64 `json:"wrong_positive_pairs"`
 	WrongNegative         float64 `json:"wrong_negative_pairs"`
 	ExpectedWrongPositive float64 `json:"expected_wrong_positive_pairs"`
 	ExpectedWrongNegative float64 `json:"expected_wrong_negative_pairs"`
 }
 
-// Noise measures the corruption of a split.
+// Noise measures the label noise of a split.
 func (d *Dataset) Noise(split string) NoiseReport {
 	var r NoiseReport
 	size, bad := make(map[int]int), make(map[int]int)
@@ -271,13 +270,13 @@ func (d *Dataset) Noise(split string) NoiseReport {
 	return r
 }
 
-// perClass fills in how the rates of the true classes vary.
+// perClass sets the smallest, the largest and the standard deviation of the true classes' noise rates.
 func (r *NoiseReport) perClass(size, bad map[int]int) {
 	var rates []float64
 	for class, n := range size {
 		rates = append(rates, float64(bad[class])/float64(n))
 	}
-	slices.Sort(rates) // sum in a fixed order
+	slices.Sort(rates) // so that the sum has a fixed order
 	r.ClassMin, r.ClassMax = rates[0], rates[len(rates)-1]
 	mean := 0.0
 	for _, v := range rates {
@@ -290,8 +289,8 @@ func (r *NoiseReport) perClass(size, bad map[int]int) {
 	r.ClassDeviation = math.Sqrt(r.ClassDeviation)
 }
 
-// binomialDeviation returns the standard deviation of the rate within a class of mean size if samples are flipped
-// independently: √(p(1-p)·classes/samples).
+// binomialDeviation returns the standard deviation √(p(1-p)·classes/samples) of the noise rate in a class of mean size,
+// for independent flips.
 func binomialDeviation(rate float64, samples, classes int) float64 {
 	return math.Sqrt(rate * (1 - rate) * float64(classes) / float64(samples))
 }

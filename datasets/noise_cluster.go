@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// SmallCluster is open-set noise (PRISM's small cluster noise, as in its released lists). Whole classes are
-// dissolved one after another in random order, until their own images are the share Rate of all, or one class is
-// left. A dissolved class, together with images it received before, is split into clusters of about two images.
-// Each cluster is given as a whole to one class, drawn uniformly from those not dissolved yet. The other classes
-// keep their given labels, so fewer classes remain.
+// SmallCluster is open-set noise (PRISM's small cluster noise, as in its released lists). Whole classes are dissolved
+// in random order until the share Rate of all images has been moved, or one class is left. A dissolved class, including
+// images that were moved to it earlier, is split into clusters of about two images. Each cluster is moved to one class,
+// drawn uniformly from the classes not dissolved yet. Images of the remaining classes keep their labels, so fewer
+// classes remain.
 //
 // Source: PRISM, section on small cluster noise; the rule is METHODS 14.2.
 type SmallCluster struct {
@@ -87,15 +87,15 @@ func (s SmallCluster) clusterPart(rows []int, rng *rand.Rand) ([]int, error) {
 	return clusters, err
 }
 
-// countDissolved returns how many classes of the order small cluster noise dissolves: the fewest that hold the share
-// rate of all samples, but never the last class.
+// countDissolved returns how many classes at the start of order are dissolved: the smallest number that contains the
+// share rate of all samples, but never all classes.
 func countDissolved(sizes, order []int, rate float64) int {
 	all, moved := 0, 0
 	for _, n := range sizes {
 		all += n
 	}
 	for k, class := range order {
-		// Compare shares: rate·all may round to above a whole number.
+		// Compare shares, because rate·all may be rounded to above a whole number.
 		if k == len(order)-1 || float64(moved)/float64(all) >= rate {
 			return k
 		}

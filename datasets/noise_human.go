@@ -10,13 +10,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// HumanLike changes the labels that a person would get wrong: samples that lie between their class and a similar
-// one, to that similar class (METHODS 14.5, a construction of this project based on the observations of SCL-RHE).
+// HumanLike changes labels as a person might: it moves samples close to a similar class into that class (METHODS 14.5,
+// a construction of this project based on the observations of SCL-RHE).
 //
-// μ_c is the mean of the unit vectors of class c, scaled to length 1. The candidates of c are the Similar classes
-// with the largest cosine; a wrong label of c is candidate k with probability softmax_k(cos(μ_c, μ_k)/Temperature).
-// In every class round(Rate·n) samples are drawn without replacement, with weights e^{a/Sharpness} for the
-// ambiguity
+// μ_c is the mean of the unit vectors of class c, scaled to length 1. The candidates of c are the Similar classes with
+// the largest cosine; the new label of a sample of c is candidate k with probability softmax_k(cos(μ_c,
+// μ_k)/Temperature). In every class, round(Rate·n) samples are drawn without replacement, with weights e^{a/Sharpness},
+// where a is the ambiguity
 //
 //	a = max over the candidates k of z·μ_k - z·μ_c
 //
@@ -24,13 +24,13 @@ import (
 type HumanLike struct {
 	Rate        float64        // share of labels to change in every class
 	X           blas32.General // reference vectors, one row per sample
-	Similar     int            // candidates m of a class; 0: 3
-	Temperature float64        // of the classes; 0: 0.1
-	Sharpness   float64        // of the samples; 0: 0.05
+	Similar     int            // number m of candidates per class; 0 means 3
+	Temperature float64        // of the softmax over classes; 0 means 0.1
+	Sharpness   float64        // of the weights of samples; 0 means 0.05
 	Nearest     bool           // use the sample's nearest candidate instead of a drawn one
 }
 
-// fillDefaults returns h with defaults in place of zeros.
+// fillDefaults returns h with its zero fields set to the defaults.
 func (h HumanLike) fillDefaults() HumanLike {
 	h.Similar = cmp.Or(h.Similar, 3)
 	h.Temperature = cmp.Or(h.Temperature, 0.1)
@@ -99,16 +99,16 @@ func (h HumanLike) findConfusion(class int, cosines []float64) (candidates []int
 	return candidates, chances
 }
 
-// measureAmbiguity returns how much closer z is to another class's mean than to its own.
+// measureAmbiguity returns how much larger the dot product of z with another mean is than with its own class's mean.
 func measureAmbiguity(z, own, other []float64) float64 {
 	return multiplyMeans(z, other) - multiplyMeans(z, own)
 }
 
-// drawGumbel draws from the standard Gumbel distribution. The n largest of log weight + gumbel are n items drawn
-// without replacement with these weights.
+// drawGumbel draws from the standard Gumbel distribution. Taking the n largest values of log weight + gumbel draws n
+// items without replacement with these weights.
 func drawGumbel(rng *rand.Rand) float64 { return -math.Log(rng.ExpFloat64()) }
 
-// findLargest returns the positions of the n largest values, largest first, ties by position.
+// findLargest returns the positions of the n largest values, largest first; ties keep their order.
 func findLargest(values []float64, n int) []int {
 	at := make([]int, len(values))
 	for i := range at {

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Renaming changes each label independently with probability Rate to the class that To gives for it. Classes that
-// are not in To keep their labels (asymmetric noise, METHODS 14.4).
+// Renaming changes each label independently with probability Rate to the class that To assigns to it. Classes missing
+// in To keep their labels (asymmetric noise, METHODS 14.4).
 type Renaming struct {
 	Rate float64
 	To   map[string]string // class name → class name
@@ -30,7 +30,7 @@ func (r Renaming) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int
 		}
 	}
 	if moved == 0 {
-		return nil, fmt.Errorf("datasets: this noise renames none of the %d classes (%q, …) to another of them",
+		return nil, fmt.Errorf("datasets: this noise model renames none of the %d classes (%q, …) to another of them",
 			len(classes), classes[0])
 	}
 	out := slices.Clone(labels)
@@ -43,15 +43,15 @@ func (r Renaming) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int
 }
 
 // cifaR10 returns the usual asymmetric noise for CIFAR-10: truck → automobile, bird → airplane, cat ↔ dog, deer →
-// horse. Classes are given by name and by number, 0 to 9.
+// horse. The map contains the classes both by name and by number, 0 to 9.
 func cifaR10() map[string]string {
 	names := []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}
 	return withNumbers(names, map[string]string{"truck": "automobile", "bird": "airplane", "cat": "dog", "dog": "cat",
 		"deer": "horse"})
 }
 
-// cifaR100 returns the usual asymmetric noise for CIFAR-100: every class becomes the next of the five in its
-// superclass, the last becomes the first. Classes are given by name and by number, 0 to 99.
+// cifaR100 returns the usual asymmetric noise for CIFAR-100: every class becomes the next class in its superclass of
+// five, and the last becomes the first. The map contains the classes both by name and by number, 0 to 99.
 func cifaR100() map[string]string {
 	to := make(map[string]string)
 	var names []string
@@ -61,11 +61,11 @@ func cifaR100() map[string]string {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names) // the dataset numbers its classes in this order
+	slices.Sort(names) // CIFAR-100 numbers its classes in this order
 	return withNumbers(names, to)
 }
 
-// withNumbers adds the same map by number to a map by name.
+// withNumbers adds to a map between class names the same map between class numbers.
 func withNumbers(names []string, to map[string]string) map[string]string {
 	for k, name := range names {
 		if target, ok := to[name]; ok {
@@ -75,7 +75,7 @@ func withNumbers(names []string, to map[string]string) map[string]string {
 	return to
 }
 
-// superclasses are CIFAR-100's, each in the order of its classes' numbers.
+// superclasses lists the classes of CIFAR-100's superclasses, each in the order of the class numbers.
 var superclasses = [20][5]string{
 	{"beaver", "dolphin", "otter", "seal", "whale"},
 	{"aquarium_fish", "flatfish", "ray", "shark", "trout"},

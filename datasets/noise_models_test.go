@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// named returns n classes and the labels of count samples each, except for the last class, which has one.
+// named returns n classes with count samples each, except the last class, which has one sample.
 func named(n, count int) (labels []int, classes []string) {
 	for c := range n {
 		classes = append(classes, "c"+strconv.Itoa(c))
@@ -26,7 +26,7 @@ func named(n, count int) (labels []int, classes []string) {
 	return labels, classes
 }
 
-// changed counts the labels that differ, by old class.
+// changed counts the changed labels by old class.
 func changed(labels, noisy []int, classes int) []int {
 	count := make([]int, classes)
 	for i, label := range labels {
@@ -37,8 +37,8 @@ func changed(labels, noisy []int, classes int) []int {
 	return count
 }
 
-// TestNoiseModels: for every model, rate and size, the input labels are unchanged, new ones are valid classes, rate
-// 0 changes nothing, and the same seed gives the same labels.
+// TestNoiseModels checks for every model, rate and size: the input labels stay unchanged, new labels are valid classes,
+// a rate of 0 changes no label, and the same seed gives the same labels.
 func TestNoiseModels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels, classes := named(rapid.IntRange(2, 8).Draw(t, "classes"), rapid.IntRange(1, 12).Draw(t, "each"))
@@ -96,7 +96,7 @@ func byRemainder(x blas32.General, k int, _ *rand.Rand) ([]int, error) {
 	return clusters, nil
 }
 
-// TestCounts: the models that promise a count keep it.
+// TestCounts checks that models with a fixed number of changes make exactly that number.
 func TestCounts(t *testing.T) {
 	labels, classes := named(11, 37) // 10 classes of 37 and one of 1
 	for _, rate := range []float64{0.01, 0.1, 0.3, 0.75} {
@@ -136,7 +136,7 @@ func sum(list []int) (total int) {
 	return total
 }
 
-// TestOwnLabel: if the own label may be drawn, the rate of wrong labels is p(C-1)/C.
+// TestOwnLabel checks that the rate of wrong labels is p(C-1)/C if a label's own class may be drawn.
 func TestOwnLabel(t *testing.T) {
 	labels, classes := named(5, 4001)
 	noisy, _ := Symmetric{Rate: 0.5, Own: true}.Corrupt(labels, classes, rand.New(rand.NewPCG(1, 1)))
@@ -164,7 +164,7 @@ func TestRenaming(t *testing.T) {
 	if len(to10) != 10 || len(to100) != 200 {
 		t.Errorf("%d and %d classes are renamed, by name and by number, expected 10 and 200", len(to10), len(to100))
 	}
-	seen := make(map[string]bool) // every class of CIFAR-100 is the successor of one
+	seen := make(map[string]bool) // every class of CIFAR-100 is the target of another class
 	for _, name := range to100 {
 		seen[name] = true
 	}
@@ -182,8 +182,8 @@ func TestRenaming(t *testing.T) {
 	}
 }
 
-// TestSmallCluster: classes dissolve as a whole until the rate is reached, in clusters that stay together and are
-// never given to a dissolved class.
+// TestSmallCluster checks that whole classes dissolve until the rate is reached, in clusters that stay together and are
+// never moved to a dissolved class.
 func TestSmallCluster(t *testing.T) {
 	labels, classes := named(12, 20)
 	x := randomRows(len(labels), 3, rand.New(rand.NewPCG(1, 1)))
@@ -193,7 +193,7 @@ func TestSmallCluster(t *testing.T) {
 	for _, oneShot := range []bool{false, true} {
 		for seed := range uint64(5) {
 			type cluster struct{ call, number int }
-			last := make(map[int]cluster) // of each sample
+			last := make(map[int]cluster) // the last cluster of each sample
 			calls := 0
 			split := func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
 				calls++
@@ -233,7 +233,7 @@ func TestSmallCluster(t *testing.T) {
 				}
 				c, ok := last[i]
 				if !ok {
-					continue // of a single sample's class
+					continue // a class with a single sample
 				}
 				if to, ok := target[c]; ok && to != label {
 					t.Fatalf("cluster %v went to %d and %d", c, to, label)
@@ -247,7 +247,7 @@ func TestSmallCluster(t *testing.T) {
 	}
 }
 
-// TestOneShot: targets are only surviving classes, so no image is clustered twice; without OneShot some are.
+// TestOneShot checks that with OneShot only surviving classes are targets, so that no image is clustered twice.
 func TestOneShot(t *testing.T) {
 	labels, classes := named(10, 20)
 	for _, oneShot := range []bool{true, false} {
@@ -268,8 +268,8 @@ func TestOneShot(t *testing.T) {
 	}
 }
 
-// TestHumanLike: the changed samples lie closer to another class than the rest do, and get one of the most similar
-// classes; with Nearest, the class that they are themselves most similar to.
+// TestHumanLike checks that changed samples are closer to another class than the other samples are, and get one of the
+// most similar classes. With Nearest, they get the class most similar to the sample itself.
 func TestHumanLike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const classes, each, dim = 8, 100, 6
@@ -290,7 +290,7 @@ func TestHumanLike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// rank is how many other classes are more similar to the mean of class than k.
+	// rank returns the number of other classes that are more similar to the mean of class than k.
 	rank := func(class, k int) (r int) {
 		for l := range classes {
 			if l != class && multiplyMeans(means[class], means[l]) > multiplyMeans(means[class], means[k]) {
@@ -365,7 +365,8 @@ func TestNoiseRefuses(t *testing.T) {
 	}
 }
 
-// The share of moved images is compared as a share: 0.81·300 rounds to above 243, and 243 of 300 are enough.
+// Enough classes dissolve for the share of moved images to reach the rate. Counts must not be compared instead:
+// 0.81·300 rounds to above 243, although 243 of 300 images are enough.
 func TestDissolvedStopsAtTheShare(t *testing.T) {
 	sizes, order := make([]int, 100), make([]int, 100)
 	for k := range sizes {

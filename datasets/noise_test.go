@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// unzip reads the file whose name has the given ending.
+// unzip reads the archived file whose path ends in name.
 func unzip(t *testing.T, path, name string) []byte {
 	t.Helper()
 	z, err := zip.OpenReader(path)
@@ -43,7 +43,7 @@ func unzip(t *testing.T, path, name string) []byte {
 	return nil
 }
 
-// labelled returns classes×each training samples and as many test samples of other classes.
+// labelled returns classes×each training samples, and equally many test samples of other classes.
 func labelled(classes, each int) *Dataset {
 	var rows []row
 	for i := range classes * each {
@@ -84,7 +84,7 @@ func TestCorruptSymmetric(t *testing.T) {
 	if sd := math.Sqrt(rate * (1 - rate) / n); math.Abs(r.Rate-rate) > 4*sd {
 		t.Errorf("realised rate %v, expected %v ± %v", r.Rate, rate, sd)
 	}
-	for shift, count := range targets { // every other class alike: χ²-like bound per cell
+	for shift, count := range targets { // other classes are equally likely: χ²-like bound per cell
 		mean := n * rate / (classes - 1)
 		if math.Abs(float64(count)-mean) > 5*math.Sqrt(mean) {
 			t.Errorf("shift %d drawn %d times, expected about %.0f", shift, count, mean)
@@ -238,7 +238,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// checked looks at all samples, and reports.
+// checked examines all samples and returns the report.
 func checked(ctx context.Context, d *Dataset, look func(string) ([sha256.Size]byte, error),
 	progress func(done, total int)) (*CheckReport, error) {
 	sums, reasons, err := d.Look(ctx, 0, len(d.Samples), look, progress)

@@ -17,7 +17,7 @@ import (
 type parquetShard struct {
 	rows    []row
 	columns []string
-	lost    int64  // rows that hold no image
+	lost    int64  // rows without an image
 	images  string // the image column
 }
 
@@ -39,7 +39,7 @@ func readParquet(ctx context.Context, source location.Source, list *shards.List,
 	var left leftList
 	for i, s := range all {
 		parts = append(parts, buildDataset(s.rows, s.columns))
-		left.addMany("without an image: they are unreadable", "rows", path.Join(list.Names[i], s.images), int(s.lost))
+		left.addMany("without an image, hence unreadable", "rows", path.Join(list.Names[i], s.images), int(s.lost))
 		all[i] = nil
 	}
 	d := Merge(parts...)
@@ -63,7 +63,7 @@ func (o ReadOptions) readParquetColumns(ctx context.Context, name string, source
 	}
 	s.lost = f.Nulls(s.images)
 	for _, other := range f.Images {
-		f.Leave(other) // bytes are not text
+		f.Leave(other) // image bytes are not text
 	}
 	ending := -1
 	if f.TakePath(s.images) {
@@ -105,8 +105,8 @@ func (o ReadOptions) readParquetColumns(ctx context.Context, name string, source
 	return s, err
 }
 
-// imageColumn chooses the image column: the one that is named, or that the file marks as one, or that has a usual
-// name, or the only one.
+// imageColumn chooses the image column: the column named by the user, else the only column that the file marks as an
+// image, else the only one with a common name, else the only image column.
 func (o ReadOptions) imageColumn(f *shards.ParquetFile, others []string) (string, error) {
 	if i := findColumn(f.Images, o.Names.Path); i >= 0 && o.Names.Path != "" {
 		return f.Images[i], nil
@@ -125,11 +125,11 @@ func (o ReadOptions) imageColumn(f *shards.ParquetFile, others []string) (string
 			return list[0], nil
 		}
 	}
-	return "", fmt.Errorf("found the columns of images %.200q and the columns %.200q, expected one column image with "+
-		"the parts bytes and path, or one named by winnow data import --path-column", f.Images, others)
+	return "", fmt.Errorf("found the image columns %.200q and the columns %.200q, expected one image column with "+
+		"the fields bytes and path: choose one with winnow data import --path-column", f.Images, others)
 }
 
-// classNames returns, by position, the class names of the columns that hold class numbers.
+// classNames returns the class names of each column of class numbers, by the column's position.
 func classNames(f *shards.ParquetFile, columns []string) map[int][]string {
 	names := map[int][]string{}
 	for i, column := range columns {
@@ -140,20 +140,20 @@ func classNames(f *shards.ParquetFile, columns []string) map[int][]string {
 	return names
 }
 
-// className returns the class name for a number. An empty number and -1, as in Hugging Face's test sets, mean no
-// class.
+// className returns the class name for a number. An empty number and -1, as in Hugging Face's test sets, mean that the
+// row has no class.
 func className(number string, names []string) (string, error) {
 	n, err := strconv.Atoi(number)
 	switch {
 	case number == "" || number == "-1":
 		return "", nil
 	case err != nil || n < 0 || n >= len(names):
-		return "", fmt.Errorf("found %.80q, expected the number of one of %d classes", number, len(names))
+		return "", fmt.Errorf("found %.80q, expected a class number below %d", number, len(names))
 	}
 	return names[n], nil
 }
 
-// onlyClass returns the only column of classes if no column has a usual label name, else "".
+// onlyClass returns the only column of class numbers if no column has a common label name, else "".
 func onlyClass(f *shards.ParquetFile, columns []string) string {
 	own := append([]string{ownNames[labelColumn]}, usualNames[labelColumn]...)
 	if slices.ContainsFunc(own, func(name string) bool { return findColumn(columns, name) >= 0 }) {

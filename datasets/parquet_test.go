@@ -16,7 +16,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// embedded is an image as Hugging Face's library embeds it.
+// embedded is an image in the form in which Hugging Face's library embeds it.
 type embedded struct {
 	Bytes []byte  `parquet:"bytes,optional"`
 	Path  *string `parquet:"path,optional"`
@@ -44,7 +44,7 @@ func parquetOf[R any](t testing.TB, rows []R) string {
 	return out.String()
 }
 
-// imagesParquet makes a file of rows with images; each 5th has none, and of each 4th the label is -1 or missing.
+// imagesParquet makes a file of rows with images. Every fifth row has no image; every fourth has the label -1 or none.
 func imagesParquet(t testing.TB, rows int, options ...parquet.WriterOption) (file string, images []string) {
 	t.Helper()
 	var list []imageRow
@@ -75,8 +75,8 @@ func imagesParquet(t testing.TB, rows int, options ...parquet.WriterOption) (fil
 	return out.String(), images
 }
 
-// Shards with all forms of pages are read: labels by class name, splits by file name. Each image is found by its
-// row.
+// Shards with all kinds of pages are read, with labels by class name and splits by file name. Each image is found by
+// its row.
 func TestParquetImages(t *testing.T) {
 	files, images := map[string]string{}, map[string][]string{}
 	for i, options := range [][]parquet.WriterOption{
@@ -121,7 +121,7 @@ func TestParquetImages(t *testing.T) {
 		}
 		data, err := fs.ReadFile(root, s.Path)
 		if images[file][i] == "none" {
-			if err == nil || !strings.Contains(err.Error(), "holds no bytes of an image, perhaps a path alone") {
+			if err == nil || !strings.Contains(err.Error(), "has no image bytes, perhaps only a path") {
 				t.Errorf("%s: %q, %v", s.Path, data, err)
 			}
 		} else if err != nil || string(data) != images[file][i] {
@@ -135,7 +135,7 @@ func TestParquetImages(t *testing.T) {
 	}
 }
 
-// Other column names, text labels, and missing columns.
+// Other column names, text labels and missing columns are handled.
 func TestParquetColumns(t *testing.T) {
 	type plain struct {
 		Img   []byte `parquet:"img"`
@@ -158,11 +158,11 @@ func TestParquetColumns(t *testing.T) {
 			"path,label,split,width\nx.parquet/mask/000000,heron,test,3\n"},
 		"guessed": {two, ReadOptions{}, "path,label,split,kind,fold,width\nx.parquet/img/000000,,train,heron,test,3\n"},
 		"no such one": {two, ReadOptions{Names: Names{Path: "photo"}},
-			`found the columns of images ["img" "mask"]`},
-		"no label": {two, ReadOptions{Names: Names{Label: "class"}}, `expected a column "class" of its own for the label`},
+			`found the image columns ["img" "mask"]`},
+		"no label": {two, ReadOptions{Names: Names{Label: "class"}}, `expected a separate column "class" for the label`},
 		"no image": {parquetOf(t, []text{{"a.jpg", "x"}}), ReadOptions{},
-			"expected one column image with the parts bytes and path"},
-		"cut":          {two[:len(two)-20], ReadOptions{}, "is no Parquet file"},
+			"expected one image column with the fields bytes and path"},
+		"cut":          {two[:len(two)-20], ReadOptions{}, "is not a Parquet file"},
 		"cut in front": {two[:4] + two[60:], ReadOptions{}, ""},
 		"empty":        {parquetOf(t, []plain{}), ReadOptions{}, "no row found"},
 	} {
@@ -184,7 +184,7 @@ func TestParquetColumns(t *testing.T) {
 	}
 }
 
-// FuzzParquetImages: any file, and each of its images, is read or rejected with a one-line error.
+// FuzzParquetImages checks that any file, and each of its images, is read or gives a one-line error.
 func FuzzParquetImages(f *testing.F) {
 	for _, options := range [][]parquet.WriterOption{nil,
 		{parquet.DataPageVersion(1), parquet.Compression(&parquet.Snappy)},

@@ -13,26 +13,26 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Reading describes how a source was read, and what was left out.
+// Reading describes how a source was read and what was left out.
 type Reading struct {
 	Form  string     `json:"form"`         // "class folders", "boxes of YOLO", …
-	At    string     `json:"at,omitempty"` // folder that holds the classes or splits, if not the source itself
+	At    string     `json:"at,omitempty"` // folder with the classes or splits; "" for the source itself
 	Left  []Left     `json:"left_out"`     // what was left out
-	Alike [][]string `json:"alike"`        // labels that differ only in case, spaces, accents' encoding or zeros
+	Alike [][]string `json:"alike"`        // groups of labels that differ only in spelling, see lookAlikes
 
-	Within int    `json:"within,omitempty"` // images in folders within that of their class
-	First  string `json:"first,omitempty"`  // of these folders
+	Within int    `json:"within,omitempty"` // images in subfolders of their class folder
+	First  string `json:"first,omitempty"`  // the first such folder
 }
 
 // Left counts what was left out for one reason.
 type Left struct {
 	Reason string `json:"reason"` // "no picture", "no split", "service folder", "not readable"
-	Of     string `json:"of"`     // ending, folder, or what it is: pictures, boxes, rows
+	Of     string `json:"of"`     // file extension, folder name, or kind of thing: pictures, boxes, rows
 	Files  int    `json:"files"`
-	First  string `json:"first,omitempty"` // of what cannot be read: the first, and why
+	First  string `json:"first,omitempty"` // the first unreadable thing, with the error
 }
 
-// leftList collects what is left out.
+// leftList collects what was left out.
 type leftList []Left
 
 func (l *leftList) addOne(reason, of string) { l.addMany(reason, of, "", 1) }
@@ -49,15 +49,15 @@ func (l *leftList) addMany(reason, of, first string, n int) {
 	}
 }
 
-// addUnread adds a file, or a part of one, that cannot be read.
+// addUnread counts a file or a part of a file that cannot be read.
 func (l *leftList) addUnread(of, where string, err error) {
-	if at, ok := err.(*fs.PathError); ok { // not a wrapped one, which may be of another file
+	if at, ok := err.(*fs.PathError); ok { // a wrapped PathError may be about another file
 		err = at.Err
 	}
 	l.addMany(notReadable, of, fmt.Sprintf("%s: %v", where, err), 1)
 }
 
-// hasUnread reports whether anything could not be read.
+// hasUnread reports whether the list has an unreadable file or part of a file.
 func (l leftList) hasUnread() bool {
 	return slices.ContainsFunc(l, func(k Left) bool { return k.Reason == notReadable })
 }
@@ -69,7 +69,7 @@ func (l leftList) sortReasons() []Left {
 	})
 }
 
-// explainNone describes the list as the reason why nothing was read, "" if it is empty.
+// explainNone formats the list as the reason why no sample was read; "" if the list is empty.
 func (l leftList) explainNone() string {
 	if len(l) == 0 {
 		return ""
@@ -77,22 +77,22 @@ func (l leftList) explainNone() string {
 	return "; " + strings.Join((&Reading{Left: l.sortReasons()}).Lines(), "; ")
 }
 
-// forms describe the formats of files.
+// forms holds the names of the formats, for messages.
 var forms = map[Format]string{CSV: "table", TSV: "table with tabs", JSONL: "JSON lines",
 	PRISM: "list without a header", COCO: "annotations of COCO", LabelStudio: "export of Label Studio",
 	WebDataset: "shards of WebDataset", Parquet: "Parquet with images"}
 
-// newReading describes how a source with these classes was read.
+// newReading returns the Reading of a source with these classes.
 func newReading(form string, classes []string, left []Left) *Reading {
 	return &Reading{Form: form, Left: append([]Left{}, left...), Alike: lookAlikes(classes)}
 }
 
-// noteReading notes how a source was read: said, and what needs attention.
+// noteReading reports how a source was read: the lines said, and the lines of r.
 func (o ReadOptions) noteReading(name string, r *Reading, said ...string) {
 	o.noteLines(name, append(said, r.Lines()...))
 }
 
-// noteLines notes lines about a source.
+// noteLines reports lines about a source.
 func (o ReadOptions) noteLines(name string, lines []string) {
 	for _, line := range lines {
 		if o.Note != nil {
@@ -101,13 +101,13 @@ func (o ReadOptions) noteLines(name string, lines []string) {
 	}
 }
 
-// Lines describes a reading, one line for each thing that needs attention; none if it is plain.
+// Lines returns one line for each peculiarity of a reading that needs attention.
 func (r *Reading) Lines() (list []string) {
 	if r.At != "" {
 		list = append(list, fmt.Sprintf("read as %s below %s", r.Form, r.At))
 	}
 	if r.Within > 0 {
-		list = append(list, fmt.Sprintf("%d images are in folders within those of their classes, such as %s", r.Within,
+		list = append(list, fmt.Sprintf("%d images are in subfolders of their class folders, such as %s", r.Within,
 			r.First))
 	}
 	var left []string
@@ -126,25 +126,25 @@ func (r *Reading) Lines() (list []string) {
 		list = append(list, "left out: "+strings.Join(left, ", "))
 	}
 	for _, names := range r.Alike {
-		quoted := make([]string, len(names)) // so that spaces at their ends are seen, and accents of their own
+		quoted := make([]string, len(names)) // quotes show spaces at the ends; escapes show combining accents
 		for i, n := range names {
 			if quoted[i] = strconv.Quote(n); !norm.NFC.IsNormalString(n) {
 				quoted[i] = strconv.QuoteToASCII(n)
 			}
 		}
-		list = append(list, "labels that look alike, kept apart: "+strings.Join(quoted, " and "))
+		list = append(list, "similar labels kept as different classes: "+strings.Join(quoted, " and "))
 	}
 	return list
 }
 
-// lookAlikes returns the groups of labels that people take for one: they differ only in case, in spaces, in how accents
-// are encoded, in separators of words, or in how a number is written.
+// lookAlikes returns groups of labels that people take for the same label. Labels of a group differ only in letter
+// case, spaces, the encoding of accents, word separators, or the notation of a number.
 func lookAlikes(classes []string) [][]string {
 	fold, keys, groups := cases.Fold(), make([]string, len(classes)), map[string][]string{}
 	for i, c := range classes {
 		key := fold.String(norm.NFKC.String(c))
 		separates := func(r rune) bool { return unicode.IsSpace(r) || r == '_' || r == '-' }
-		v, err := strconv.ParseFloat(strings.TrimSpace(key), 64) // the sign of a number separates nothing
+		v, err := strconv.ParseFloat(strings.TrimSpace(key), 64) // parsed before splitting at -, which may be a sign
 		if key = strings.Join(strings.FieldsFunc(key, separates), " "); err == nil {
 			key = strconv.FormatFloat(v, 'g', -1, 64)
 		}

@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An image that a source lists again is read once, refused or reported, in every form.
+// In every format, an image that a source repeats is read once, refused or reported.
 func TestListedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, text string
-		paths      string // with their splits' first letters; "": refused
+		paths      string // each with the first letter of its split; "": refused
 		said       string
 	}{
 		"CSV":             {"m.csv", "path,label\na/1.jpg,a\nb/1.jpg,b\na/1.jpg,a\n", "ta/1.jpg tb/1.jpg", "row 1 and row 3"},

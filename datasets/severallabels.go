@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// separateLabels returns, by the number of rows of each label, the labels that are not the name of one class: for a
-// JSON list of one its class, and "" for those that name several. A bar joins labels, and a semicolon does if one of
-// the parts is a label of other rows; names of classes may hold commas.
+// separateLabels finds labels that do not name a single class, given the number of rows with each label. It maps a JSON
+// list with one class to that class, and other such labels to "". A bar always separates classes; a semicolon does so
+// only if one of the parts is a label of other rows. A comma may belong to a class name.
 func separateLabels(rows map[string]int) (as map[string]string) {
 	as = map[string]string{}
 	for name := range rows {
@@ -31,7 +31,7 @@ func separateLabels(rows map[string]int) (as map[string]string) {
 	return as
 }
 
-// listLabels returns the labels of a list as JSON or Python writes it, nil if the JSON is another value.
+// listLabels returns the labels of a list in JSON or Python syntax, or nil if the JSON is another value.
 func listLabels(label string) (list []string, isJSON bool) {
 	if !strings.HasPrefix(label, "[") && !strings.HasPrefix(label, "{") {
 		return nil, false
@@ -56,8 +56,8 @@ func listLabels(label string) (list []string, isJSON bool) {
 	return list, true
 }
 
-// leaveOutSeveral leaves out the samples whose labels name several classes, and reads JSON lists of one label. It
-// returns what was left out.
+// leaveOutSeveral leaves out the samples whose label names several classes, and replaces JSON lists of one label by the
+// label. It returns what was left out.
 func (d *Dataset) leaveOutSeveral() (left leftList) {
 	if !slices.ContainsFunc(d.Classes, func(name string) bool { return strings.ContainsAny(name, "|;[{") }) {
 		return nil
@@ -84,7 +84,7 @@ func (d *Dataset) leaveOutSeveral() (left leftList) {
 		if label == "" && s.Label != Unlabelled {
 			reason, name := "with several labels", d.className(s.Label)
 			if list, isJSON := listLabels(name); isJSON && len(list) < 2 {
-				reason = "with JSON in place of one label"
+				reason = "with JSON instead of one label"
 			}
 			if first[reason] == "" {
 				first[reason] = fmt.Sprintf("%s, such as %.60q", reason, name)

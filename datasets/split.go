@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Share is the part of a dataset that a split gets.
+// Share is the share of a dataset that a split gets.
 type Share struct {
 	Split string
-	Share float64 // of the classes, or of the images of each class
+	Share float64 // share of the classes, or of the images in each class
 }
 
-// splitByClass distributes whole classes over the splits in the given shares, after a shuffle by rng. This is the
-// papers' task: test classes are never seen in training. Unlabelled samples go to train.
+// splitByClass shuffles the classes with rng and distributes whole classes over the splits. This is the papers' task,
+// in which test classes are never seen in training. Unlabelled samples become part of train.
 func (d *Dataset) splitByClass(shares []Share, rng *rand.Rand) error {
 	shares, err := checkShares(shares)
 	if err != nil {
@@ -34,7 +34,7 @@ func (d *Dataset) splitByClass(shares []Share, rng *rand.Rand) error {
 	return nil
 }
 
-// splitByImage distributes the images of every class over the splits.
+// splitByImage distributes the images of every class over the splits in the given shares.
 func (d *Dataset) splitByImage(shares []Share, rng *rand.Rand) error {
 	shares, err := checkShares(shares)
 	if err != nil {
@@ -55,7 +55,7 @@ func (d *Dataset) splitByImage(shares []Share, rng *rand.Rand) error {
 	return nil
 }
 
-// assignItems distributes items by cumulative shares, so that rounding never loses one.
+// assignItems distributes items by cumulative shares, so that rounding never loses an item.
 func assignItems(items []int, shares []Share, give func(item int, split string)) {
 	from, sum := 0, 0.0
 	for k, share := range shares {
@@ -71,7 +71,7 @@ func assignItems(items []int, shares []Share, give func(item int, split string))
 	}
 }
 
-// checkShares returns the shares with canonical split names.
+// checkShares checks that the shares are positive and sum to 1, and returns them with canonical split names.
 func checkShares(shares []Share) ([]Share, error) {
 	sum := 0.0
 	shares = slices.Clone(shares)
@@ -92,22 +92,22 @@ func checkShares(shares []Share) ([]Share, error) {
 	return shares, nil
 }
 
-// WithValidation holds out whole classes if there are many, because an embedding is meant for new classes, else
-// images of each class.
+// WithValidation holds out whole classes if there are many, because an embedding should work on new classes. Otherwise
+// it holds out images of each class.
 const (
-	manyClasses = 50    // with two images or more
-	leastPart   = 8     // smallest class of which images are held out
-	mostHeld    = 2_000 // images: enough to know a share of right answers to one in a hundred
+	manyClasses = 50    // number of classes with two or more images from which whole classes are held out
+	leastPart   = 8     // number of images from which a class gives some to validation
+	mostHeld    = 2_000 // images; enough to estimate an accuracy to within 1 %
 
-	// LeastHeld images are held out at least, or none: with fewer, two training states differ by chance alone.
+	// LeastHeld is the smallest number of images held out. With fewer, training states differ by chance.
 	LeastHeld = 50
 )
 
-// Held says what was held out for validation. Zero images mean that nothing was.
+// Held describes what was held out for validation. If Images is 0, no image was held out.
 type Held struct {
 	Images  int
-	Classes int // whole classes; 0: images of each class
-	Of      int // classes with two images or more in the train split
+	Classes int // number of whole classes; 0: images of each class were held out
+	Of      int // number of train classes with two or more images
 }
 
 // String describes what was held out.
@@ -118,9 +118,9 @@ func (h Held) String() string {
 	return fmt.Sprintf("%d images, some of each class", h.Images)
 }
 
-// WithValidation adds a validation split if the dataset has none: about a share of its labelled training images, at
-// most 2,000, as whole classes or, if there are fewer than 50 classes, as images of each class. A dataset that has
-// a validation split, or too few images for one, is returned unchanged. seed determines the draw.
+// WithValidation adds a validation split if the dataset has none. It moves a share of the labelled training images, at
+// most 2,000: whole classes or, with fewer than 50 classes, images of each class. It returns d itself if d has a
+// validation split or too few images. seed determines the draw.
 func (d *Dataset) WithValidation(share float64, seed uint64) (*Dataset, Held) {
 	if !(share > 0) || len(d.Select(Validation)) > 0 {
 		return d, Held{}
@@ -131,7 +131,7 @@ func (d *Dataset) WithValidation(share float64, seed uint64) (*Dataset, Held) {
 		members[d.Samples[i].Label] = append(members[d.Samples[i].Label], i)
 		labelled++
 	}
-	var classes []int // with a pair
+	var classes []int // classes with a pair
 	for class := range d.Classes {
 		if len(members[class]) > 1 {
 			classes = append(classes, class)
@@ -157,7 +157,7 @@ func (d *Dataset) WithValidation(share float64, seed uint64) (*Dataset, Held) {
 				continue
 			}
 			rng.Shuffle(len(of), func(a, b int) { of[a], of[b] = of[b], of[a] })
-			// At least two: a single image has no other of its class to find.
+			// At least two, because a query needs another image of its class to find.
 			rows = append(rows, of[:max(2, int(math.Round(part*float64(len(of)))))]...)
 		}
 	}
@@ -186,7 +186,7 @@ func ParseShares(text string) ([]Share, error) {
 	return shares, nil
 }
 
-// Deal splits d, by whole classes or by images of each class; seed determines the draw.
+// Deal splits d by whole classes, or by images of each class; seed determines the draw.
 func (d *Dataset) Deal(shares []Share, byImage bool, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 0x73706c6974)) // "split"
 	if byImage {
@@ -213,24 +213,25 @@ func (d *Dataset) HoldOut(share float64, seed uint64) error {
 	return nil
 }
 
-// ToplineRand returns the random source of a topline for a seed.
+// ToplineRand returns the random source of [Dataset.Topline] for a seed.
 func ToplineRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x746f706c696e65)) // "topline"
 }
 
-// toplineLeast is how many images a class keeps if it has that many: a single image makes no pair.
+// toplineLeast is the number of images that a class keeps at least, if it has as many: a single image has no pair.
 const toplineLeast = 2
 
-// Topline returns the data that remain at a label noise p if every wrong label were known and dropped: of each true
-// class of n images of the split
+// Topline returns the data that remain if, at a noise rate of p, every wrong label were known and dropped. Each true
+// class of n images of the split keeps
 //
 //	max(2, ⌊(1-p)·n + 1/2⌋)
 //
-// drawn by rng, all with their true labels; a class of one image keeps it. With the same random source, the images
-// kept at a higher rate are a subset of those kept at a lower one. If the split has true labels, every labelled
-// image needs one; if it has none, the given labels count as true. Images without a given label, other splits and
-// the order are unchanged.
-// Source: 000 section 6.1, "only 1-p clean random data samples"; it does not say which ones, see METHODS 000-13.
+// images, drawn by rng, with their true labels; a class of one image keeps its image. With the same random source, the
+// images kept at a higher rate are a subset of the images kept at a lower rate. If the split has true labels, every
+// labelled image needs one; otherwise the given labels are taken as true. Unlabelled images, other splits and the order
+// are unchanged.
+// Source: 000 section 6.1, "only 1-p clean random data samples". The paper does not specify the selection; see METHODS
+// 000-13.
 func (d *Dataset) Topline(split string, rate float64, rng *rand.Rand) (*Dataset, ToplineReport, error) {
 	r := ToplineReport{Split: split, Rate: rate}
 	if err := CheckRate(rate); err != nil {
@@ -265,18 +266,18 @@ func (d *Dataset) Topline(split string, rate float64, rng *rand.Rand) (*Dataset,
 	return out, r, nil
 }
 
-// ToplineReport counts what a topline keeps of a split.
+// ToplineReport counts the images that a topline keeps of a split.
 type ToplineReport struct {
 	Split     string   `json:"split"`
 	Rate      float64  `json:"rate"`
-	Truth     bool     `json:"truth"`     // true labels are known; else the given ones count as true
-	Images    int      `json:"images"`    // with a label
-	Kept      int      `json:"kept"`      // of the images
+	Truth     bool     `json:"truth"`     // true labels are known; otherwise the given labels are taken as true
+	Images    int      `json:"images"`    // labelled images
+	Kept      int      `json:"kept"`      // images kept
 	Relabeled int      `json:"relabeled"` // images whose given label was wrong, kept or not
 	Classes   int      `json:"classes"`
-	Smallest  int      `json:"smallest"` // images of the smallest and largest kept class
+	Smallest  int      `json:"smallest"` // number of images kept in the smallest and largest class
 	Largest   int      `json:"largest"`
-	Raised    int      `json:"raised"` // classes that keep more than their share, to have two images
+	Raised    int      `json:"raised"` // classes that keep more than their share, because they need two images
 	Lone      []string `json:"lone"`   // classes of one image, which have no positive pair
 }
 
@@ -294,14 +295,14 @@ func (d *Dataset) trueLabels(split string, rows []int, r *ToplineReport) ([]int,
 		}
 	}
 	if unknown > 0 && unknown < len(rows) {
-		return nil, fmt.Errorf("datasets: split %s: the true label of %d of %d images is not known, expected of "+
-			"all or of none", split, unknown, len(rows))
+		return nil, fmt.Errorf("datasets: split %s: %d of %d images have no true label, expected true labels for all "+
+			"images or for none", split, unknown, len(rows))
 	}
 	r.Truth, r.Images, r.Lone = unknown == 0, len(rows), []string{}
 	return labels, nil
 }
 
-// countKept adds a class of n images of which keep are kept.
+// countKept adds a class of n images that keeps keep of them.
 func (r *ToplineReport) countKept(name string, n, keep int) {
 	r.Classes++
 	r.Kept += keep

@@ -37,7 +37,7 @@ func noted() (ReadOptions, *[]string) {
 	}}, told
 }
 
-// rowsOf writes a dataset as a manifest, for comparison.
+// rowsOf formats a dataset as a manifest, for comparison.
 func rowsOf(t *testing.T, d *Dataset) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -47,7 +47,7 @@ func rowsOf(t *testing.T, d *Dataset) string {
 	return out.String()
 }
 
-// described lists the samples, and what was left out.
+// described lists the samples and what was left out.
 func described(d *Dataset) string {
 	var list []string
 	for _, s := range d.Samples {
@@ -66,7 +66,7 @@ func described(d *Dataset) string {
 	return strings.Join(list, ", ")
 }
 
-// Tables, JSON and lists are read however they are separated, quoted and named.
+// Tables, JSON and lists are read with all separators, quotes and names.
 func TestReadManifest(t *testing.T) {
 	const ab, three = "a.jpg x train, b.jpg y train", "a/1.jpg 10 train, b,c.jpg 2 validation, d.jpg  train"
 	for text, want := range map[string]string{
@@ -95,8 +95,8 @@ func TestReadManifest(t *testing.T) {
 		"ILSVRC2012_val_1.JPEG 65\n":                                           "ILSVRC2012_val_1.JPEG 65 train",
 		"path,label\ncat\\1.jpg,cat\n":                                         "cat/1.jpg cat train",
 		"path,label\ncat/x\\1.jpg,cat\n":                                       `cat/x\1.jpg cat train`,
-		"path,label,,\r\na.jpg,x,,\r\n,,,\r\nb.jpg,y,,1\r\n,,,\r\n":            ab + ", left 2 rows of empty cells",
-		"path,label\na.jpg,x\nb.jpg,\"[1, 2]\"\nc.jpg,\"{}\"\n": "a.jpg x train, left 1 rows with JSON in place of one label, " +
+		"path,label,,\r\na.jpg,x,,\r\n,,,\r\nb.jpg,y,,1\r\n,,,\r\n":            ab + ", left 2 rows with only empty cells",
+		"path,label\na.jpg,x\nb.jpg,\"[1, 2]\"\nc.jpg,\"{}\"\n": "a.jpg x train, left 1 rows with JSON instead of one label, " +
 			`such as "{}", left 1 rows with several labels, such as "[1, 2]"`,
 		"path,label\na.jpg,fl\xfbte\n": "! expected UTF-8",
 	} {
@@ -118,7 +118,7 @@ func TestReadManifest(t *testing.T) {
 	}
 }
 
-// Named columns take precedence over winnow's own, which become other columns; a written manifest reads the same.
+// Columns named by the user take precedence over winnow's own, which become others; a written manifest reads the same.
 func TestNamedColumns(t *testing.T) {
 	const want = "path,label,split,true_label,other_label\na.jpg,x,test,y,7\nb.jpg,y,train,,8\n"
 	for _, text := range []string{
@@ -139,7 +139,7 @@ func TestNamedColumns(t *testing.T) {
 	}
 }
 
-// Whatever cannot be read is refused in a line with its place.
+// A manifest that cannot be read gives a one-line error with the place.
 func TestBadManifests(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                 "m: file is empty",
@@ -150,13 +150,13 @@ func TestBadManifests(t *testing.T) {
 		"path,label\na.jpg\n":              "wrong number of fields",
 		"path,label\n../a.jpg,1\n":         "m:2: path \"../a.jpg\" leaves the root",
 		"path,label\n/a.jpg,1\n":           "is absolute",
-		"path,label\nC:\\a\\1.jpg,cat\n":   "is on a drive of Windows",
+		"path,label\nC:\\a\\1.jpg,cat\n":   "is on a Windows drive",
 		"path,label\ns3://b/x/1.jpg,cat\n": `path "s3://b/x/1.jpg" is an address`,
 		"path,label\n,1\n":                 "m:2: path is empty",
 		"path,label,split\na.jpg,1,tset\n": "m:2: split \"tset\" is unknown (did you mean \"test\"?): known are",
 		"a/b,x7\n":                         "m:1: label \"x7\" is not an integer",
-		"{\"path\":\"a.jpg\"}":             "no key \"label\"",
-		"{\"path\":\"a.jpg\",":             "m:1: found no whole JSON object, expected one in each line",
+		"{\"path\":\"a.jpg\"}":             "not \"label\"",
+		"{\"path\":\"a.jpg\",":             "m:1: found no complete JSON object, expected one per line",
 		"path,label\n\"a.jpg,1\n":          "m: parse error on line 2",
 		"path,label\na\"b.jpg,1\n":         "m: parse error on line 2",
 		"PAR1\x15\x04\x15":                 "m: is not text, expected a manifest",
@@ -165,10 +165,10 @@ func TestBadManifests(t *testing.T) {
 		"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n": "Git LFS pointer",
 		strings.Repeat("x", 99_000) + ",y,1\n":                                      "m:1: header is \"xxx",
 		"a.jpg 1\nb.jpg " + strings.Repeat("1", 2<<20):                              "token too long",
-		`<annotations><image id="0" name="a"/></annotations>`:                       "export other forms as COCO",
-		`{"classes": ["a"], "labels": {"1": 0}}`:                                    "FiftyOne's labels, which winnow does not read",
-		`{"image": {"0": "a.jpg"}, "label": {"0": "x"}}`:                            "in place of a path",
-		`{"image": ["a.jpg"], "label": ["x"]}`:                                      "in place of a path",
+		`<annotations><image id="0" name="a"/></annotations>`:                       "export other formats as COCO",
+		`{"classes": ["a"], "labels": {"1": 0}}`:                                    "FiftyOne's label file, which winnow does not read",
+		`{"image": {"0": "a.jpg"}, "label": {"0": "x"}}`:                            "instead of a path",
+		`{"image": ["a.jpg"], "label": ["x"]}`:                                      "instead of a path",
 		`[{"image": "a.jpg", "label": "x"}, {"image"`:                               "unexpected EOF",
 		`[{"image": "a.jpg", "label": "x"}] x`:                                      "more after",
 	} {
@@ -191,7 +191,7 @@ func TestBadManifests(t *testing.T) {
 	}
 }
 
-// A list without a header is one where every row has its picture.
+// A list without a header is accepted only if every row has its image.
 func TestCheckList(t *testing.T) {
 	files := fstest.MapFS{"a/1.jpg": {}, "a/2.jpg": {}}
 	for text, want := range map[string]string{
@@ -217,7 +217,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// The released lists have the numbers that PROVENANCE.md gives.
+// The released lists have the counts given in PROVENANCE.md.
 func TestReleasedPRISMLists(t *testing.T) {
 	for name, want := range map[string]struct{ samples, classes int }{
 		"CUB_train.csv":  {5864, 100},
@@ -237,7 +237,7 @@ func TestReleasedPRISMLists(t *testing.T) {
 	}
 }
 
-// A new key in every row would make a table that is quadratic in the rows: it is rejected before it is built.
+// A new key in every row would make a table that is quadratic in the rows, so it is rejected before it is built.
 func TestJSONLines(t *testing.T) {
 	rows := func(n, keys int) string {
 		var text strings.Builder
@@ -249,7 +249,7 @@ func TestJSONLines(t *testing.T) {
 	text := rows(20_000, 20_000)
 	var err error
 	memory.Check(t, 64<<20, func() { _, err = ReadManifest(strings.NewReader(text), "m", ReadOptions{}) })
-	if err == nil || !strings.Contains(err.Error(), "different keys would make a table") {
+	if err == nil || !strings.Contains(err.Error(), "different keys give a table") {
 		t.Errorf("a new key a row: %v", err)
 	}
 	if d := read(t, rows(20_000, 40), ReadOptions{}); len(d.Columns) != 40 || len(d.Samples[0].Extra) != 40 {
@@ -257,7 +257,7 @@ func TestJSONLines(t *testing.T) {
 	}
 }
 
-// Boxes are found by the names of their columns, in CSV, JSON lines and lists of objects, or refused.
+// Boxes are found by their column names in CSV, JSON lines and lists of objects, or refused.
 func TestBoxColumns(t *testing.T) {
 	const crop = "a.jpg 10,10,60,50 x train"
 	for columns, values := range map[string]string{
@@ -304,7 +304,7 @@ func TestBoxColumns(t *testing.T) {
 	}
 }
 
-// Reading stops with its context.
+// Reading stops when its context ends.
 func TestReadInterrupted(t *testing.T) {
 	files := fstest.MapFS{"train/a/1.png": {}, "train/b/3.png": {}, "test/a/4.png": {}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -314,7 +314,7 @@ func TestReadInterrupted(t *testing.T) {
 	}
 }
 
-// Any text is refused or read into samples that can be written, fixed, and read again.
+// Any text gives an error, or samples that can be written, fixed and read again.
 func FuzzReadManifest(f *testing.F) {
 	for _, text := range []string{"path,label,split,true_label\na.jpg,1,train,2\n\"b\n\",\"x\",,\n",
 		"{\"path\":\"a.jpg\",\"label\":3,\"k\":[1]}\n{\"path\":\"b.jpg\",\"label\":\"x\",\"l\":{}}",
@@ -340,7 +340,7 @@ func FuzzReadManifest(f *testing.F) {
 		rowsOf(t, d)
 		fixed, _, err := fixAt(file, d, map[int]Decision{0: {Label: "17"}})
 		if err != nil {
-			return // a label that the form cannot hold
+			return // the format cannot store this label
 		}
 		again, err := ReadManifest(strings.NewReader(fixed), "m", ReadOptions{})
 		if err != nil || len(again.Samples) < len(d.Samples) || again.LabelName(again.Samples[0]) != "17" {
@@ -349,14 +349,14 @@ func FuzzReadManifest(f *testing.F) {
 	})
 }
 
-// Rows with several labels are left out, a JSON list of one is that label, and names of classes that hold separators
-// stay.
+// Rows with several labels are left out, a JSON list of one label is that label, and class names that contain
+// separators are kept.
 func TestSeveralLabels(t *testing.T) {
 	for _, c := range []struct{ labels, classes, said string }{
 		{`["tench"];["church"];["tench"]`, "church tench", ""},
 		{`['tench'];church`, "church tench", ""},
 		{`["tench", "people"];["church"]`, "church", `1 row (with several labels, such as "[\"tench\", \"people\"]")`},
-		{`[];church;{"a": 1};[{"label": "x"}]`, "church", "3 rows (with JSON in place of one label"},
+		{`[];church;{"a": 1};[{"label": "x"}]`, "church", "3 rows (with JSON instead of one label"},
 		{`[3];4`, "3 4", ""},
 		{`tench|people;church`, "church", "1 row (with several labels"},
 		{`tench + people;tench`, "tench tench + people", ""},
@@ -388,7 +388,7 @@ func TestSeveralLabels(t *testing.T) {
 	}
 }
 
-// Tables in other encodings are read with their letters.
+// Tables in other encodings are read correctly.
 func TestEncodings(t *testing.T) {
 	const table = "path\tlabel\r\na.jpg\tflûte\r\nb.jpg\tfläte\r\nc.jpg\tsaw\r\n"
 	texts := map[string]string{"latin1": strings.NewReplacer("û", "\xfb", "ä", "\xe4").Replace(table), "utf-8": table}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// toplineWorld has classes of 10, 5, 2 and 1 training images, one unlabelled image, test images, another column,
-// and, if noisy, every third label wrong.
+// toplineWorld has classes of 10, 5, 2 and 1 training images, an unlabelled image, test images and another column. If
+// noisy is true, every third label is wrong.
 func toplineWorld(noisy bool) *Dataset {
 	d := &Dataset{Classes: []string{"a", "b", "c", "d"}, Columns: []string{"photographer"}}
 	add := func(label, truth int, split string) {
@@ -38,7 +38,7 @@ func toplineWorld(noisy bool) *Dataset {
 	return d
 }
 
-// TestTopline: the counts of every true class, true labels, and everything that must stay, in order.
+// TestTopline checks the counts of every true class, the true labels, and that everything else stays in order.
 func TestTopline(t *testing.T) {
 	for rate, want := range map[float64][]int{0: {10, 5, 2, 1}, 0.3: {7, 4, 2, 1}, 0.5: {5, 3, 2, 1},
 		0.9: {2, 2, 2, 1}} {
@@ -86,8 +86,8 @@ func TestTopline(t *testing.T) {
 	}
 }
 
-// TestToplineSeeds: the same source keeps the same images and, at a higher rate, a subset of them; another source
-// keeps others.
+// TestToplineSeeds checks that the same seed keeps the same images, that a higher rate keeps a subset of them, and that
+// another seed keeps other images.
 func TestToplineSeeds(t *testing.T) {
 	keep := func(rate float64, seed uint64) string {
 		out, _, err := toplineWorld(true).Topline(Train, rate, rand.New(rand.NewPCG(seed, 1)))
@@ -111,8 +111,8 @@ func TestToplineSeeds(t *testing.T) {
 	}
 }
 
-// TestToplineTruth: without any truth the given labels count as true; a partial truth is an error, and so is
-// nothing to keep.
+// TestToplineTruth checks that without true labels the given labels are taken as true, and that partly known true
+// labels, and a split without labels, are errors.
 func TestToplineTruth(t *testing.T) {
 	out, report, err := toplineWorld(false).Topline(Train, 0.5, rand.New(rand.NewPCG(1, 1)))
 	if err != nil || report.Truth || report.Relabeled != 0 || report.Kept != 11 || out.HasTruth(Train) {
@@ -121,7 +121,7 @@ func TestToplineTruth(t *testing.T) {
 	half := toplineWorld(true)
 	half.Samples[0].True = Unlabelled
 	if _, _, err := half.Topline(Train, 0.5, rand.New(rand.NewPCG(1, 1))); err == nil ||
-		!strings.Contains(err.Error(), "1 of 18 images is not known") {
+		!strings.Contains(err.Error(), "1 of 18 images have no true label") {
 		t.Errorf("found %v", err)
 	}
 	if _, _, err := half.Topline(Gallery, 0.5, rand.New(rand.NewPCG(1, 1))); err == nil ||

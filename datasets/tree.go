@@ -21,18 +21,18 @@ import (
 	"winnow/internal/regular"
 )
 
-// Layout is how a source holds a dataset.
+// Layout is how a dataset is stored.
 type Layout int
 
 // The layouts. A source that does not exist counts as a File.
 const (
-	File   Layout = iota // a manifest, or a pipe that one is read from
+	File   Layout = iota // a manifest file, or a pipe that delivers one
 	Folder               // a folder of images or of shards
-	Zip                  // a .zip file of a folder of images
-	Shards               // a tar or Parquet file, or a pattern of the names of several
+	Zip                  // a zipped folder of images
+	Shards               // a tar or Parquet file, or a name pattern for several
 )
 
-// LayoutOf finds the layout of a source, without reading a pipe.
+// LayoutOf returns the layout of a source. It does not read from a pipe.
 func LayoutOf(ctx context.Context, source location.Source) (Layout, error) {
 	if shards.IsPattern(source) {
 		return Shards, nil
@@ -56,11 +56,10 @@ func LayoutOf(ctx context.Context, source location.Source) (Layout, error) {
 	return File, nil
 }
 
-// OpenZip opens a zip file as a folder. Names with backslashes, as some programs of Windows write them, are read as
-// paths.
+// OpenZip opens a zip file as a folder. It reads names with backslashes, which some Windows programs write, as paths.
 func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
 	var head [64]byte
-	n, _ := f.ReadAt(head[:], 0) // a short file gives less
+	n, _ := f.ReadAt(head[:], 0) // a short file gives fewer bytes
 	if err := regular.Pointer(head[:n]); err != nil {
 		return nil, err
 	}
@@ -76,46 +75,46 @@ func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
 	return r, nil
 }
 
-// imageNames are the file endings that a folder import takes for images; their content is checked later. otherNames
-// are image formats that cannot be read; they are taken too, so that they are reported rather than ignored.
+// imageNames lists the extensions of files read as images from a folder; the content is checked later. otherNames lists
+// image formats that winnow cannot decode. Their files are included, so that they are reported instead of ignored.
 var (
 	imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jpe", ".jfif"}
 	otherNames = []string{".tif", ".tiff", ".heic", ".heif", ".avif", ".jxl", ".jp2"}
 )
 
-// isImageName reports whether a path has the ending of an image.
+// isImageName reports whether a path has an image extension.
 func isImageName(p string) bool {
 	end := strings.ToLower(path.Ext(p))
 	return slices.Contains(imageNames, end) || slices.Contains(otherNames, end)
 }
 
-// pictureFolder matches the names of folders that hold pictures next to their annotations.
+// pictureFolder matches the names of folders that hold images next to their annotations.
 var pictureFolder = regexp.MustCompile(
 	`^(images?|imgs?|jpegimages|jpe?g|png|obj_train_data)(_[0-9])?$|^(pictures|photos)$`)
 
 func isPictureFolder(name string) bool { return pictureFolder.MatchString(strings.ToLower(name)) }
 
-// isNoClass reports whether a folder of pictures has a name that no class has.
+// isNoClass reports whether a name is that of an image folder and never that of a class.
 func isNoClass(name string) bool {
 	return isPictureFolder(name) && !strings.EqualFold(name, "photos") && !strings.EqualFold(name, "pictures")
 }
 
-// serviceFolders are made by systems and network drives between people's pictures: thumbnails, recycle bins. Names
-// that begin with a dot are theirs, too.
+// serviceFolders lists folders that operating systems and network drives create, such as thumbnails and recycle bins.
+// Folders whose names start with a dot are skipped as well.
 var serviceFolders = []string{"__MACOSX", "@eaDir", "#recycle", "#snapshot", "@Recycle", "$RECYCLE.BIN", "lost+found",
 	"System Volume Information"}
 
-// listing is what a folder holds: its images and what else is there.
+// listing holds the files and folders below a folder.
 type listing struct {
 	fsys    fs.FS
-	images  []string       // in the order of the walk
-	folders []string       // all folders but those of services
-	others  []string       // files that are no images
-	hidden  map[string]int // folders of services by name
-	unnamed []string       // folders that cannot be opened, because their names are not UTF-8
+	images  []string       // in the order of fs.WalkDir
+	folders []string       // all folders except service folders
+	others  []string       // files that are not images
+	hidden  map[string]int // number of service folders by name
+	unnamed []string       // folders that cannot be opened because their names are not UTF-8
 }
 
-// listTree lists a folder. Links to folders are followed in the two highest levels, where splits and classes are.
+// listTree lists a folder. It follows links to folders in the two highest levels, which hold splits and classes.
 func listTree(ctx context.Context, fsys fs.FS) (*listing, error) {
 	t := &listing{fsys: fsys, hidden: map[string]int{}}
 	return t, t.walkFolder(ctx, ".", false)
@@ -160,8 +159,8 @@ func (t *listing) walkFolder(ctx context.Context, from string, linked bool) erro
 	})
 }
 
-// isFile reports whether an entry is a file or a link to one. A broken link counts as a file, so that its reader
-// reports it.
+// isFile reports whether an entry is a file or a link to a file. A broken link is treated as a file, so that opening it
+// reports the error.
 func isFile(fsys fs.FS, p string, entry fs.DirEntry) bool {
 	if entry.Type()&fs.ModeSymlink == 0 {
 		return entry.Type().IsRegular()
@@ -170,7 +169,7 @@ func isFile(fsys fs.FS, p string, entry fs.DirEntry) bool {
 	return err != nil || info.Mode().IsRegular()
 }
 
-// Images lists the images in a folder and below, in text order, without those in folders of services.
+// Images lists the images in dir and its subfolders, except service folders, in text order.
 func Images(fsys fs.FS, dir string) (paths []string, err error) {
 	below, err := fs.Sub(fsys, dir)
 	if err != nil {
@@ -180,13 +179,13 @@ func Images(fsys fs.FS, dir string) (paths []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range slices.Concat(t.images, t.unnamed) { // reading an unnamed one reports it
+	for _, p := range slices.Concat(t.images, t.unnamed) { // reading an unnamed folder reports an error
 		paths = append(paths, path.Join(dir, p))
 	}
 	return paths, nil
 }
 
-// cutFolder returns the rest of a path below a folder.
+// cutFolder returns the part of a path after a folder.
 func cutFolder(p, folder string) (rest string, ok bool) {
 	if folder == "." {
 		return p, p != "."
@@ -194,7 +193,7 @@ func cutFolder(p, folder string) (rest string, ok bool) {
 	return strings.CutPrefix(p, folder+"/")
 }
 
-// listTopFolders returns the folders of a folder that hold images, and the number of images directly in it.
+// listTopFolders returns the folders directly in at that contain images, and the number of images directly in at.
 func (t *listing) listTopFolders(at string) (tops []string, loose int) {
 	for _, p := range t.images {
 		rest, ok := cutFolder(p, at)
@@ -203,7 +202,7 @@ func (t *listing) listTopFolders(at string) (tops []string, loose int) {
 		case !ok:
 		case !deep:
 			loose++
-		case !slices.Contains(tops[max(0, len(tops)-1):], top): // the images of a folder follow each other
+		case !slices.Contains(tops[max(0, len(tops)-1):], top): // images of the same folder are adjacent
 			tops = append(tops, top)
 		}
 	}
@@ -211,7 +210,7 @@ func (t *listing) listTopFolders(at string) (tops []string, loose int) {
 	return slices.Compact(tops), loose
 }
 
-// listFoldersIn lists all folders directly in a folder.
+// listFoldersIn lists the folders directly in a folder.
 func (t *listing) listFoldersIn(at string) (list []string) {
 	for _, p := range t.folders {
 		if rest, ok := cutFolder(p, at); ok && !strings.Contains(rest, "/") {
@@ -221,8 +220,8 @@ func (t *listing) listFoldersIn(at string) (list []string) {
 	return list
 }
 
-// unwrapFolders returns the folder that holds the classes or splits of a folder: itself or, as long as the images are
-// all in one folder that holds folders of them, that folder. A split is no such folder.
+// unwrapFolders returns the folder that contains the class or split folders. Starting at at, it enters a folder as long
+// as all images are in it and it has subfolders with images. It does not enter a folder named after a split.
 func (t *listing) unwrapFolders(at string) string {
 	for {
 		tops, loose := t.listTopFolders(at)
@@ -239,7 +238,7 @@ func (t *listing) unwrapFolders(at string) string {
 	}
 }
 
-// describeListing describes what was left out around the images that were read; boxes: files were read, too.
+// describeListing describes what was left out besides images; with boxes, the other files were read.
 func (t *listing) describeListing(form, at string, boxes bool) *Reading {
 	r := newReading(form, nil, nil)
 	if at != "." {
@@ -248,7 +247,7 @@ func (t *listing) describeListing(form, at string, boxes bool) *Reading {
 	var left leftList
 	for _, p := range t.others {
 		if !boxes {
-			left.addOne("no picture", cmp.Or(strings.ToLower(path.Ext(p)), "files without an ending"))
+			left.addOne("no picture", cmp.Or(strings.ToLower(path.Ext(p)), "files without an extension"))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.hidden)) {
@@ -261,7 +260,7 @@ func (t *listing) describeListing(form, at string, boxes bool) *Reading {
 	return r
 }
 
-// splitOfName returns the split that a word of a name is: validation for instances_val2017; "" if none is one.
+// splitOfName returns the split that a word of a name means, such as validation for instances_val2017; "" if none does.
 func splitOfName(name string) (split string) {
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if s, err := ParseSplit(word); err == nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// alike returns a dataset of classes with equally many training images each, and some without a label.
+// alike returns a dataset of equally large classes of training images, and some unlabelled images.
 func alike(classes, each int) *Dataset {
 	d := &Dataset{}
 	for c := range classes {
@@ -26,7 +26,7 @@ func TestWithValidation(t *testing.T) {
 	for name, c := range map[string]struct {
 		classes, each   int
 		share           float64
-		images, holding int // images and whole classes held out
+		images, holding int // numbers of images and of whole classes held out
 	}{
 		"new classes":              {100, 30, 0.1, 300, 10},
 		"images of few classes":    {10, 100, 0.1, 100, 0},

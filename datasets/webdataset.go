@@ -18,37 +18,37 @@ import (
 	"winnow/datasets/shards"
 )
 
-// Endings of the files of a WebDataset sample that are read: the class, a text, an object with any keys.
+// Extensions of the files read from a WebDataset sample: the class, a text, and a JSON object.
 const (
 	webClass = "cls"
 	webText  = "txt"
 	webJSON  = "json"
 )
 
-// mostText is the largest label or JSON file in bytes.
+// mostText limits the size of a label or JSON file in bytes.
 const mostText = 1 << 20
 
 // webShard is the content of a tar file.
 type webShard struct {
 	samples []webSample
-	texts   map[string]bool // endings that are read as text
+	texts   map[string]bool // extensions of files read as text
 }
 
-// webSample is the files whose names agree up to the first dot.
+// webSample holds the files whose names are equal up to the first dot.
 type webSample struct {
 	key     string
 	endings []string
-	cells   [][2]string // the texts by their endings, and the keys of the JSON with their values
+	cells   [][2]string // pairs of a name and a value: extensions with texts, JSON keys with values
 }
 
-// webName splits a file name into the sample's key and the ending that follows it.
+// webName splits a file name into the key of the sample and the extension after it.
 func webName(name string) (key, ending string, ok bool) {
 	dir, base := path.Split(name)
 	stem, ending, ok := strings.Cut(base, ".")
 	return dir + stem, ending, ok && stem != "" && ending != ""
 }
 
-// readWebDataset reads tar files in WebDataset's form: files whose names differ only in their endings are a sample.
+// readWebDataset reads WebDataset's tar files: files whose names differ only in the extension form a sample.
 func readWebDataset(ctx context.Context, source location.Source, list *shards.List,
 	opts ReadOptions) (*Dataset, error) {
 	all := make([]*webShard, len(list.Names))
@@ -94,7 +94,7 @@ func (s *webShard) readTar(ctx context.Context, src io.ReaderAt, size int64) err
 	})
 }
 
-// readText reads a file of a sample as text.
+// readText reads one file of a sample as text.
 func (w *webSample) readText(ending string, size int64, content io.Reader) error {
 	if size > mostText {
 		return fmt.Errorf("has %d bytes, expected at most %d", size, mostText)
@@ -123,8 +123,8 @@ func (w *webSample) readText(ending string, size int64, content io.Reader) error
 	return nil
 }
 
-// findPictureEnding returns the ending of the sample's image, "" if it has none: the named one, or else the only plain
-// image ending, such as jpg rather than mask.png.
+// findPictureEnding returns the extension of the sample's image, or "" if it has no image. It returns the named
+// extension if a file has it, else the only plain image extension (jpg rather than mask.png).
 func (w webSample) findPictureEnding(named string) (string, error) {
 	var plain, any []string
 	for _, ending := range w.endings {
@@ -145,13 +145,13 @@ func (w webSample) findPictureEnding(named string) (string, error) {
 		return "", nil
 	}
 	if len(plain) > 1 {
-		return "", fmt.Errorf("sample %.200q has the images %s, expected one: name its ending with winnow data "+
+		return "", fmt.Errorf("sample %.200q has the images %s, expected one: choose an extension with winnow data "+
 			"import --path-column", w.key, strings.Join(plain, " and "))
 	}
 	return plain[0], nil
 }
 
-// webDataset makes rows of all samples.
+// webDataset turns all samples into rows.
 func (o ReadOptions) webDataset(source location.Source, list *shards.List, all []*webShard) (*Dataset, error) {
 	var columns []string
 	place := map[string]int{}
@@ -169,8 +169,8 @@ func (o ReadOptions) webDataset(source location.Source, list *shards.List, all [
 		}
 	}
 	if n := count * len(columns); n > max(leastCells, bytes) {
-		return nil, fmt.Errorf("datasets: %s: %d samples with %d different keys make a table of %d values, expected "+
-			"keys that samples share", source, count, len(columns), n)
+		return nil, fmt.Errorf("datasets: %s: %d samples with %d different keys give a table of %d values, which is "+
+			"too large, expected samples with the same keys", source, count, len(columns), n)
 	}
 	ending := o.Names.Path
 	if o.Names.Label == "" && slices.Contains(columns, webClass) && findColumn(columns, ownNames[labelColumn]) < 0 {
@@ -232,23 +232,23 @@ func (o ReadOptions) webDataset(source location.Source, list *shards.List, all [
 // pictures is the name of the image column in a table made from shards.
 const pictures = "(image)"
 
-// shardKinds are the formats that are stored in shards.
+// shardKinds maps the formats stored in shards to the kind of shard.
 var shardKinds = map[Format]shards.Kind{WebDataset: shards.Tar, Parquet: shards.Parquet, Auto: shards.None}
 
-// holdsShards reports whether there are shards below a folder. A folder that cannot be read is reported later, as
-// an image folder.
+// holdsShards reports whether a folder contains shards. An unreadable folder is reported later, when it is read as an
+// image folder.
 func holdsShards(dir location.Source, opts ReadOptions) bool {
 	files, err := shards.Below(opts.getContext(), dir, shards.None)
 	return err == nil && len(files) > 0
 }
 
-// readShards reads the samples of shards. A path begins with the shard's path, relative to the folder at the start
-// of the name pattern, and continues inside the shard as if it were a folder.
+// readShards reads the samples of shards. A path is the path of the shard, relative to the constant folder of the name
+// pattern, followed by the path inside the shard.
 func readShards(source location.Source, opts ReadOptions) (*Dataset, error) {
 	opts.Format = cmp.Or(opts.Format, Auto)
 	if opts.StripPrefix != "" {
-		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths begin with those "+
-			"of the shards", source, opts.StripPrefix)
+		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths start with the "+
+			"shards' paths", source, opts.StripPrefix)
 	}
 	ctx := opts.getContext()
 	list, err := shards.Find(ctx, source, shardKinds[opts.Format])
@@ -268,7 +268,7 @@ func readShards(source location.Source, opts ReadOptions) (*Dataset, error) {
 	return readWebDataset(ctx, source, list, opts)
 }
 
-// describeShards describes how shards were read.
+// describeShards reports how shards were read.
 func (d *Dataset) describeShards(source location.Source, form Format, files int, left leftList, opts ReadOptions) {
 	bare, first := 0, ""
 	for i := range d.Samples {
@@ -314,7 +314,7 @@ func eachShard(ctx context.Context, list *shards.List, read func(i int, src io.R
 	return group.Wait()
 }
 
-// splitOf returns the split in a shard's name, "" if there is none.
+// splitOf returns the split named in a shard's name, "" if there is none.
 func splitOf(name string) string {
 	split, err := ParseSplit(shards.Split(name, func(word string) bool {
 		_, err := ParseSplit(word)

@@ -16,10 +16,10 @@ import (
 	"winnow/internal/testing/tarfile"
 )
 
-// tarOf makes a tar file of alternating names and contents.
+// tarOf returns a tar file with alternating names and contents.
 func tarOf(t testing.TB, files ...string) string { return string(tarfile.Of(t, files...)) }
 
-// written puts files into a new folder.
+// written writes files into a new folder.
 func written(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -35,7 +35,7 @@ func written(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// Samples of all forms are read by a name pattern, by a single shard, and by the folder.
+// Samples of all kinds are read by a name pattern, by a single shard, and by the folder.
 func TestWebDataset(t *testing.T) {
 	for what, c := range map[string]struct {
 		files  map[string]string
@@ -114,19 +114,19 @@ func TestWrongWebDataset(t *testing.T) {
 		"twice": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "b.jpg", "1", "a.jpg", "1")}, ReadOptions{},
 			`a.tar: holds two files called "a.jpg"`},
 		"outside": {map[string]string{"a.tar": tarOf(t, "../../a.jpg", "1")}, ReadOptions{},
-			`a.tar: holds a file called "../../a.jpg"`},
+			`a.tar: contains the name "../../a.jpg"`},
 		"JSON": {map[string]string{"a.tar": tarOf(t, "a.json", "[1]", "a.jpg", "1")}, ReadOptions{},
 			"a.tar: a.json: is not a JSON object"},
 		"long": {map[string]string{"a.tar": tarOf(t, "a.cls", strings.Repeat("1", mostText+1), "a.jpg", "1")},
 			ReadOptions{}, "a.tar: a.cls: has 1048577 bytes, expected at most 1048576"},
 		"two images": {map[string]string{"a.tar": tarOf(t, "a.png", "1", "a.jpg", "1")}, ReadOptions{},
-			`sample "a" has the images png and jpg, expected one: name its ending with winnow data import ` +
+			`sample "a" has the images png and jpg, expected one: choose an extension with winnow data import ` +
 				`--path-column`},
 		"a split": {map[string]string{"a.tar": tarOf(t, "a.json", `{"split":"later"}`, "a.jpg", "1")}, ReadOptions{},
 			`a: split "later" is unknown`},
 		"no such column": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")},
 			ReadOptions{Names: Names{Label: "kind"}},
-			`header is "(image),cls", expected a column "kind" of its own for the label`},
+			`header is "(image),cls", expected a separate column "kind" for the label`},
 		"no such picture": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")},
 			ReadOptions{Names: Names{Path: "png"}}, `such as KEY.png next to`},
 		"a prefix": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{StripPrefix: "x"},
@@ -135,7 +135,7 @@ func TestWrongWebDataset(t *testing.T) {
 			"is neither a tar nor a Parquet file, expected a tar file"},
 		"as a manifest": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{Format: CSV},
 			"is not text"},
-		"too many keys": {map[string]string{"a.tar": manyKeys(t)}, ReadOptions{}, "different keys make a table"},
+		"too many keys": {map[string]string{"a.tar": manyKeys(t)}, ReadOptions{}, "different keys give a table"},
 	} {
 		dir := written(t, c.files)
 		_, err := ReadFile(filepath.Join(dir, "a.tar"), c.opts)
@@ -155,7 +155,7 @@ func TestWrongWebDataset(t *testing.T) {
 	}
 }
 
-// manyKeys is a tar file whose samples share no key.
+// manyKeys is a tar file whose samples have no key in common.
 func manyKeys(t *testing.T) string {
 	var files []string
 	for i := range 2000 {
@@ -164,7 +164,7 @@ func manyKeys(t *testing.T) string {
 	return tarOf(t, files...)
 }
 
-// FuzzWebDataset: any tar file is read or rejected with a one-line error; rows have paths into the shard.
+// FuzzWebDataset checks that any tar file is read or gives a one-line error, and that rows have paths into the shard.
 func FuzzWebDataset(f *testing.F) {
 	f.Add([]byte(tarOf(f, "a.jpg", "x", "a.cls", "1", "b/c.png", "y", "b/c.json",
 		`{"label":"heron","split":"val","n":[1]}`)))

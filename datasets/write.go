@@ -13,10 +13,10 @@ import (
 	"winnow/internal/text"
 )
 
-// WriteCSV writes d as a manifest: path, label, split, true_label if any is known, then the other columns.
+// WriteCSV writes d as a manifest: path, label, split, true_label if any is known, and the other columns.
 func WriteCSV(w io.Writer, d *Dataset) error { return writeCSV(w, d.keepNamed(), ownNames[pathColumn]) }
 
-// makeManifestHeader returns the columns of d, with paths as the name of the first, and whether any true label is
+// makeManifestHeader returns the column names of d, with paths as the first, and reports whether any true label is
 // known.
 func (d *Dataset) makeManifestHeader(paths string) (header []string, truth bool) {
 	for i := range d.Samples {
@@ -51,7 +51,7 @@ func writeCSV(w io.Writer, d *Dataset, paths string) error {
 	return out.Error()
 }
 
-// WriteFile writes d atomically as a CSV manifest, as Write does. note, if not nil, reports what is left out.
+// WriteFile atomically writes d as a CSV manifest, as Write does. note may be nil; it reports images left out.
 func WriteFile(name string, d *Dataset, note func(format string, args ...any)) error {
 	if n := len(d.Samples) - len(d.keepNamed().Samples); n > 0 && note != nil {
 		k := slices.IndexFunc(d.Samples, func(s Sample) bool { return !utf8.ValidString(s.Path) })
@@ -65,8 +65,8 @@ func WriteFile(name string, d *Dataset, note func(format string, args ...any)) e
 	return atomicfile.Write(name, func(w io.Writer) error { return Write(w, name, d) })
 }
 
-// Write writes d as a CSV manifest; as metadata.csv, which Hugging Face's imagefolder reads, with the column file_name.
-// It leaves out images whose file or folder has a name that is not UTF-8, since the format cannot hold such a name.
+// Write writes d as a CSV manifest. If the file is named metadata.csv, its path column is file_name, as Hugging Face's
+// imagefolder expects. Write leaves out images whose path is not UTF-8, which the format cannot store.
 func Write(w io.Writer, name string, d *Dataset) error {
 	if filepath.Base(name) == metadataCSV {
 		return writeCSV(w, d.keepNamed(), fileName)
@@ -74,7 +74,7 @@ func Write(w io.Writer, name string, d *Dataset) error {
 	return WriteCSV(w, d)
 }
 
-// keepNamed returns d without the images that no text can name.
+// keepNamed returns d without the images whose path is not UTF-8.
 func (d *Dataset) keepNamed() *Dataset {
 	of := *d
 	of.Samples = slices.DeleteFunc(slices.Clone(d.Samples), func(s Sample) bool { return !utf8.ValidString(s.Path) })

@@ -1,4 +1,4 @@
-// Package docs tests the pages: it runs their commands and compares what they print with what the pages show.
+// Package docs tests the pages: it runs their commands and compares the output with the output that the pages show.
 package docs
 
 import (
@@ -36,15 +36,15 @@ func TestMain(m *testing.M) {
 	winnowtest.Main(m)
 }
 
-// notRun lists the reasons for which a block of commands may be skipped, as `<!-- not run: REASON -->` before it.
+// notRun lists the allowed reasons in `<!-- not run: REASON -->`. The tests skip the block of commands after this mark.
 var notRun = []string{"a GPU", "a server that waits for a browser", "servers of databases", "somebody's data or model",
 	"minutes", "installs software"}
 
 // block is a fenced part of a page.
 type block struct {
 	language, text string
-	line, section  int    // section: number of headings before it
-	mark           string // text of an HTML comment before it, or ""
+	line, section  int    // number of its first line, from 1; number of headings before the block
+	mark           string // text of the HTML comment before the block, or ""
 }
 
 var (
@@ -77,14 +77,14 @@ func blocks(text string) []block {
 	return all
 }
 
-// docPages returns the pages whose commands are run, by their names below docs. The repository's README.md is
-// "../README.md".
+// docPages returns the text of each page whose commands are run. The keys are paths relative to docs: the repository's
+// README.md is "../README.md".
 func docPages(t *testing.T) map[string]string {
 	t.Helper()
 	docs := filepath.Join(reference.Root(t), "docs")
 	files, err := filepath.Glob(filepath.Join(docs, "*.md"))
 	if err != nil || len(files) == 0 {
-		t.Fatal("docs has no page", err)
+		t.Fatal("found no page in docs", err)
 	}
 	pages := make(map[string]string)
 	for _, file := range append(files, filepath.Join(docs, "..", "README.md")) {
@@ -101,18 +101,18 @@ func docPages(t *testing.T) map[string]string {
 	return pages
 }
 
-// shell runs the commands of pages in bash. Each page has its own folder, a copy of that of the page it goes on from.
+// shell runs the commands of pages in bash, each page in its own folder.
 type shell struct {
 	pages   map[string]string
-	bin     string            // holds a program winnow
-	folders map[string]string // of pages that were run
-	ran     int
-	skipped map[string]int // by reason
+	bin     string            // folder of the program winnow, put on PATH
+	folders map[string]string // by page, set when its commands were run
+	ran     int               // number of blocks
+	skipped map[string]int    // number of blocks, by reason
 }
 
-// TestDocsCommands runs every block of commands in README.md and docs, and looks for the output that the page shows.
-// A page begins in a folder with the example's photos, or in a copy of that of the page that `<!-- goes on from PAGE
-// -->` names.
+// TestDocsCommands runs every block of commands in README.md and docs, and checks that the output contains the lines on
+// the page. A page starts with the example images of docs/README.md, or, if it has a comment `<!-- goes on from PAGE
+// -->`, in a copy of the folder of PAGE.
 func TestDocsCommands(t *testing.T) {
 	orttest.Runtime(t)
 	s := &shell{pages: docPages(t), bin: t.TempDir(), folders: map[string]string{}, skipped: map[string]int{}}
@@ -122,7 +122,7 @@ func TestDocsCommands(t *testing.T) {
 	}
 	for name, variable := range map[string]string{"winnow": winnowtest.Variable, "reviewed": reviewerVariable} {
 		program := fmt.Sprintf("#!/bin/sh\n%s=yes exec %q \"$@\"\n", variable, self)
-		if name == "winnow" { // the reviewer starts it
+		if name == "winnow" { // the reviewer also starts this program, which must then not act as a reviewer
 			program = strings.Replace(program, "exec", "exec env -u "+reviewerVariable, 1)
 		}
 		if err := os.WriteFile(filepath.Join(s.bin, name), []byte(program), 0o755); err != nil {
@@ -140,18 +140,18 @@ func TestDocsCommands(t *testing.T) {
 	}
 }
 
-// page returns the folder of a page after its commands, which are run once.
+// page runs the commands of a page, unless they were run before, and returns the page's folder.
 func (s *shell) page(t *testing.T, page string) string {
 	t.Helper()
 	if folder, ok := s.folders[page]; ok {
 		if folder == "" {
-			t.Fatalf("docs/%s: goes on from itself", page)
+			t.Fatalf("docs/%s: its comments `goes on from` form a cycle", page)
 		}
 		return folder
 	}
 	text, ok := s.pages[page]
 	if !ok {
-		t.Fatalf("docs/%s: does not exist, but a page goes on from it", page)
+		t.Fatalf("docs/%s: does not exist, but a comment `goes on from` names it", page)
 	}
 	s.folders[page] = ""
 	before := "README.md"
@@ -173,7 +173,7 @@ func (s *shell) page(t *testing.T, page string) string {
 func (s *shell) run(t *testing.T, page, folder string) {
 	var script strings.Builder
 	script.WriteString("set -euo pipefail\n")
-	var done []block // those in the script
+	var done []block // blocks in the script
 	outputs := make(map[int][]block)
 	for _, b := range blocks(s.pages[page]) {
 		where := fmt.Sprintf("docs/%s:%d", page, b.line)
@@ -184,7 +184,7 @@ func (s *shell) run(t *testing.T, page, folder string) {
 			!strings.HasPrefix(b.mark, "not compared"):
 			outputs[len(done)-1] = append(outputs[len(done)-1], b)
 		case b.language != "sh" && command.MatchString(b.text) && !byCommand:
-			t.Errorf("%s: holds a command: begin it with ```sh, so that it is run", where)
+			t.Errorf("%s: this block contains a command: start the block with ```sh, so that the command is run", where)
 		case b.language != "sh":
 		case skip && !slices.Contains(notRun, reason):
 			t.Errorf("%s: not run: found the reason %q, expected one of %q", where, reason, notRun)
@@ -222,15 +222,15 @@ func (s *shell) run(t *testing.T, page, folder string) {
 	for i, shown := range outputs {
 		for _, b := range shown {
 			if missing := notPrinted(b.text, parts[i]); missing != "" {
-				t.Errorf("docs/%s:%d: %q is not printed; the output is\n%s", page, b.line, missing, parts[i])
+				t.Errorf("docs/%s:%d: %q is missing in the output:\n%s", page, b.line, missing, parts[i])
 			}
 		}
 	}
 }
 
-// fields checks that a page names every column and every JSON key of the files that its commands made.
+// fields checks that a page names every column and every JSON key of the files that its commands wrote.
 func (s *shell) fields(t *testing.T, page string) {
-	names := make(map[string]string) // of the fields, with a file that has each
+	names := make(map[string]string) // maps each field to a file that contains it
 	err := filepath.WalkDir(s.page(t, page), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
@@ -269,12 +269,12 @@ func (s *shell) fields(t *testing.T, page string) {
 	}
 	for name, path := range names {
 		if !strings.Contains(s.pages[page], "`"+name+"`") && !regexp.MustCompile(`^e?[0-9]+$`).MatchString(name) {
-			t.Errorf("docs/%s: does not name the field `%s` of %s", page, name, filepath.Base(path))
+			t.Errorf("docs/%s: the field `%s` of %s is not documented", page, name, filepath.Base(path))
 		}
 	}
 }
 
-// keys visits the keys of objects, except those that are names of losses' terms.
+// keys calls visit with every key of the objects in a JSON value. It skips objects keyed by the names of loss terms.
 func keys(value any, visit func(string)) {
 	switch v := value.(type) {
 	case []any:
@@ -283,7 +283,7 @@ func keys(value any, visit func(string)) {
 		}
 	case map[string]any:
 		for name, each := range v {
-			if visit(name); name != "terms" && name != "pulls" { // keyed by the names of terms
+			if visit(name); name != "terms" && name != "pulls" { // their keys are names of loss terms
 				keys(each, visit)
 			}
 		}
@@ -293,20 +293,20 @@ func keys(value any, visit func(string)) {
 var (
 	number = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 	spaces = regexp.MustCompile(`\s+`)
-	// free matches what follows a number that depends on the machine: units of time, speed and memory.
+	// free matches units of time, speed and memory: a number before such a unit depends on the machine.
 	free = regexp.MustCompile(`^ ?(s|ms|m[0-9]+s|min|h|[a-z]+/s|s left|[KMG]i?B)\b`)
-	// digest matches a part of a sum, or a time of day, whose digits are not compared.
+	// digest matches part of a hexadecimal checksum, or a time of day; their digits are not compared.
 	digest = regexp.MustCompile(`\b[0-9a-f]*[0-9][0-9a-f]*[a-f][0-9a-f]{4,}\b|[0-9]+:[0-9]+:[0-9]+`)
 )
 
-// plain returns a line with numbers replaced by 0 and single spaces between columns.
+// plain replaces every number in a line by 0 and every run of spaces by one space.
 func plain(line string) string {
 	line = number.ReplaceAllString(digest.ReplaceAllString(line, "0"), "0")
 	return strings.TrimSpace(spaces.ReplaceAllString(line, " "))
 }
 
-// sameNumbers reports whether the numbers of two lines, which are otherwise alike, agree to 2 % and a unit of the last
-// place: results of a training depend on the processor and its threads. Times, speeds and sums are not compared.
+// sameNumbers reports whether the numbers of two otherwise equal lines agree within 2 % plus one unit in the last
+// place: results of a training depend on the processor and its threads. It ignores times, speeds and checksums.
 func sameNumbers(a, b string) bool {
 	a, b = digest.ReplaceAllString(a, "0"), digest.ReplaceAllString(b, "0")
 	inA, inB := number.FindAllStringIndex(a, -1), number.FindAllStringIndex(b, -1)
@@ -331,8 +331,8 @@ func sameNumbers(a, b string) bool {
 	return true
 }
 
-// notPrinted returns the first line that is shown but not printed, "" if there is none. A line "…" stands for any
-// lines; lines between two shown ones, such as progress, may be left out without it.
+// notPrinted returns the first line of shown that is missing in printed, or "". Printed lines between two shown lines,
+// such as progress, may be left out, with or without a line "…".
 func notPrinted(shown, printed string) string {
 	var lines []string
 	for line := range strings.Lines(printed) {
@@ -375,16 +375,16 @@ func TestNotPrinted(t *testing.T) {
 	}
 }
 
-// TestDocsCounts checks the numbers of recipes and losses that pages name.
+// TestDocsCounts checks the numbers of recipes and losses on the pages.
 func TestDocsCounts(t *testing.T) {
 	pages := docPages(t)
 	for page, want := range map[string]string{
-		"papers.md":    fmt.Sprintf("%d settings of five papers", len(config.Recipes())),
+		"papers.md":    fmt.Sprintf("%d recipes", len(config.Recipes())),
 		"../README.md": fmt.Sprintf("%d losses", len(losses.Catalog)),
 		"README.md":    fmt.Sprintf("[%d](losses.md)", len(losses.Catalog)),
 	} {
 		if !strings.Contains(pages[page], want) {
-			t.Errorf("docs/%s lacks %q", page, want)
+			t.Errorf("docs/%s does not contain %q", page, want)
 		}
 	}
 }

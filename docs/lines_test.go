@@ -16,20 +16,20 @@ import (
 	"winnow/cmd/winnow/term"
 )
 
-// docLine and helpLine match a command line of winnow in a block of commands, and in the examples of help.
+// docLine, helpLine and readmeLine match winnow command lines in docs, in help texts and below experiments.
 var (
 	docLine    = regexp.MustCompile(`(?m)^(?:\$ )?(winnow [^\n]+)$`)
 	helpLine   = regexp.MustCompile(`(?m)^   (winnow [^\n]+)$`)
 	readmeLine = regexp.MustCompile("(?m)(?:^    |`)(winnow [^\n`]+?)(?:`|$)")
 )
 
-// TestDocsLines checks that the commands and flags exist in every command line that docs, README.md and help show,
-// also in those that no test runs.
+// TestDocsLines checks every command line in docs, README.md, experiments and help texts, even if no test runs it: its
+// command and its flags must exist.
 func TestDocsLines(t *testing.T) {
-	shown := map[string]string{} // command lines, and where each is shown
+	shown := map[string]string{} // maps each command line to its place
 	for page, text := range docPages(t) {
 		if page == "cli.md" {
-			continue // it is made of help
+			continue // it consists of help texts, which are checked below
 		}
 		for _, b := range blocks(text) {
 			if b.language == "sh" && b.mark != "fails" {
@@ -87,10 +87,10 @@ func collect(shown map[string]string, line *regexp.Regexp, where, text string) {
 	}
 }
 
-// unknownIn says which command or flag of a command line does not exist, "" if all exist.
+// unknownIn describes the first command or flag of a command line that does not exist, or returns "".
 func unknownIn(app *cli.App, line string) string {
 	flags, list, found := app.Flags, app.Commands, false
-	value := false // the word is the value of the flag before it
+	value := false // whether the next word is the value of a flag
 	for _, word := range strings.Fields(line)[1:] {
 		if value {
 			value = false
@@ -108,7 +108,7 @@ func unknownIn(app *cli.App, line string) string {
 			}
 			at := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 			if at < 0 {
-				return "--" + name + " is not a flag of it"
+				return "--" + name + " is not a flag of this command"
 			}
 			value = !given && flags[at].(cli.DocGenerationFlag).TakesValue()
 		case list != nil:

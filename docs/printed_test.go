@@ -14,16 +14,16 @@ import (
 
 var update = flag.Bool("update", false, "write what commands print into docs")
 
-// printed matches a part of a page that a command prints: as it is or, "as text", between fences.
+// printed matches a part of a page that is the output of a command, either unchanged or ("as text") between fences.
 var printed = regexp.MustCompile(`(?ms)^<!-- printed( as text)? by (winnow [^\n]*) -->\n(.*?)^<!-- end -->$`)
 
-// TestDocsPrinted compares the parts of docs that commands print, and all of docs/cli.md, with what they print. -update
-// writes them.
+// TestDocsPrinted compares the printed parts of pages, and all of docs/cli.md, with the current output of their
+// commands. With -update it writes the output into the pages.
 func TestDocsPrinted(t *testing.T) {
 	home := t.TempDir()
-	for _, variable := range os.Environ() { // help shows variables that are set as defaults
+	for _, variable := range os.Environ() { // unset them, because help shows their values as defaults of flags
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "WINNOW_") {
-			t.Setenv(name, "") // restores it at the end
+			t.Setenv(name, "") // restores the variable when the test ends
 			if err := os.Unsetenv(name); err != nil {
 				t.Fatal(err)
 			}
@@ -52,8 +52,8 @@ func TestDocsPrinted(t *testing.T) {
 		}
 		if !*update {
 			at, shown, now := firstDifference(text, want)
-			t.Errorf("docs/%s:%d: does not show what is printed\nshown:   %.200q\nprinted: %.200q\n"+
-				"to mend all pages: go test -vet=off ./docs -run TestDocsPrinted -update", page, at, shown, now)
+			t.Errorf("docs/%s:%d: differs from the output of the command\nshown:   %.200q\nprinted: %.200q\n"+
+				"to update all pages: go test -vet=off ./docs -run TestDocsPrinted -update", page, at, shown, now)
 			continue
 		}
 		if err := os.WriteFile(filepath.Join(reference.Root(t), "docs", page), []byte(want), 0o644); err != nil {
@@ -61,11 +61,11 @@ func TestDocsPrinted(t *testing.T) {
 		}
 	}
 	if parts < 3 {
-		t.Errorf("docs hold %d parts that commands print, expected at least those of losses and metrics", parts)
+		t.Errorf("found %d printed parts in docs, expected at least 3, those of losses and metrics", parts)
 	}
 }
 
-// firstDifference returns the first line, from 1, in which two texts differ, and what each has there.
+// firstDifference returns the number, from 1, of the first line in which two texts differ, and this line of each text.
 func firstDifference(a, b string) (at int, inA, inB string) {
 	for a != "" || b != "" {
 		at++
@@ -77,14 +77,14 @@ func firstDifference(a, b string) (at int, inA, inB string) {
 	return at, inA, inB
 }
 
-// TestDocsGo finds every Go program that docs show among the examples, which run.
+// TestDocsGo checks that every Go program in docs is part of an example or of the consumer program, which tests run.
 func TestDocsGo(t *testing.T) {
 	var examples string
 	root := reference.Root(t)
 	for _, pattern := range []string{"example*_test.go", "doc.go", "internal/testing/consumer/main.go"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
-			t.Fatal("no file is called", pattern, err)
+			t.Fatal("no file matches", pattern, err)
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
@@ -102,11 +102,11 @@ func TestDocsGo(t *testing.T) {
 			}
 			shown++
 			if !strings.Contains(examples, strings.TrimSpace(spaces.ReplaceAllString(b.text, " "))) {
-				t.Errorf("docs/%s:%d: is in none of the examples", page, b.line)
+				t.Errorf("docs/%s:%d: no example contains this program", page, b.line)
 			}
 		}
 	}
 	if shown == 0 {
-		t.Error("docs show no Go")
+		t.Error("found no Go program in docs")
 	}
 }

@@ -11,24 +11,24 @@ import (
 	"winnow/internal/testing/reviewing"
 )
 
-// served begins the mark of a block that starts a review, whose page a reviewer then uses: `<!-- served: 40 decisions
-// -->`.
+// served is the prefix of a mark such as `<!-- served: 40 decisions -->`. The command of the block starts a review
+// server, and a simulated reviewer makes the decisions on its page.
 const served = "served: "
 
-// reviewerVariable, if set, turns the test program into a reviewer who starts the command line of its arguments and
-// makes so many decisions on its page. What the command prints on standard error is the output; Ctrl-C ends it.
+// reviewerVariable is an environment variable that turns the test program into a simulated reviewer: it runs
+// reviewServed with its arguments.
 const reviewerVariable = "WINNOW_DOCS_REVIEWER"
 
-// servedBlock returns the commands of a marked block for the shell.
+// servedBlock returns the command of a marked block, preceded by the program reviewed and the number of decisions.
 func servedBlock(b block) (string, error) {
 	n, ok := strings.CutSuffix(strings.TrimPrefix(b.mark, served), " decisions")
 	if _, err := strconv.Atoi(n); err != nil || !ok || strings.Count(b.text, "\n") != 1 {
-		return "", fmt.Errorf("found the mark %q, expected a number of decisions, and one command", b.mark)
+		return "", fmt.Errorf("mark %q: expected \"served: N decisions\" before a block with one command", b.mark)
 	}
 	return "reviewed " + n + " " + b.text, nil
 }
 
-// reviewServed is the reviewer.
+// reviewServed runs the command args[1:], makes args[0] decisions on the page that it serves, and interrupts it.
 func reviewServed(args []string) error {
 	n, err := strconv.Atoi(args[0])
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// blobs draws n unit rows around class centres; the greater spread, the more they overlap.
+// blobs draws n unit rows around class centres; the larger spread, the more the classes overlap.
 func blobs(seed uint64, n, d, classes int, spread float64) features.Set {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	centres := features.NewMatrix(classes, d)
@@ -34,9 +34,9 @@ func blobs(seed uint64, n, d, classes int, spread float64) features.Set {
 	return s
 }
 
-// BenchmarkKMeans clusters 10,000 rows of 512 numbers into 100, with the default five starts and with one. For
-// one start it reports the time of an iteration, including seeding, relative to the one product n×d×k that it
-// needs.
+// BenchmarkKMeans clusters 10,000 rows of 512 numbers into 100 clusters, with the default five starts and with one
+// start. For one start it reports the time of an iteration, including seeding, relative to the matrix product n×d×k
+// that it needs.
 func BenchmarkKMeans(b *testing.B) {
 	orttest.UseBLAS(b)
 	run := func(name string, spread float64, starts int) {
@@ -72,8 +72,8 @@ func BenchmarkKMeans(b *testing.B) {
 	run("overlapping/5", 4, 5)
 }
 
-// BenchmarkProbe fits a probe on 5,000 rows of 512 numbers in 100 classes and reports the time relative to the
-// bare products of its steps, two of n×d×C per step.
+// BenchmarkProbe fits a probe to 5,000 rows of 512 numbers in 100 classes. It reports the time relative to the matrix
+// products that the steps need, two of n×d×C per step.
 func BenchmarkProbe(b *testing.B) {
 	orttest.UseBLAS(b)
 	for name, spread := range map[string]float64{"separate": 1, "overlapping": 4} {

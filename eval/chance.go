@@ -11,7 +11,7 @@ import (
 //
 //	E[I] = Σ_ij Σ_m m/n · log(n·m/(a_i·b_j)) · P(m), P(m) = C(a_i, m)·C(n-a_i, b_j-m)/C(n, b_j)
 //
-// It visits each pair of distinct sizes once, and only those m around the mode that contribute to the sum.
+// It visits each pair of distinct sizes once, and only the values of m whose terms are not negligible.
 func (t table) expectedInformation() float64 {
 	total := 0.0
 	sizes := func(counts []int) (distinct []int, times map[int]float64) {
@@ -31,11 +31,11 @@ func (t table) expectedInformation() float64 {
 	return total
 }
 
-// negligible is a probability whose term is too small to change the sum.
+// negligible is the probability below which a term does not change the sum.
 const negligible = 1e-25
 
-// expectedCell sums over the numbers m of rows that a class of a rows and a cluster of b rows may share,
-// outwards from the likeliest m.
+// expectedCell returns the terms of E[I] for a class of a rows and a cluster of b rows, summed over the number m of
+// shared rows, outwards from the likeliest m.
 func expectedCell(a, b, n float64) float64 {
 	least, most := math.Max(0, a+b-n), math.Min(a, b)
 	mode := math.Min(most, math.Max(least, math.Floor((a+1)*(b+1)/(n+2))))

@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 )
 
-// parted draws rows to fit and rows to judge of the same classes; some labels of both are wrong, some missing.
+// parted draws rows for fitting and for testing from the same classes; some labels are wrong, some missing.
 func parted(seed uint64, n, d, classes int, spread float64) (train, test features.Set) {
 	rng := rand.New(rand.NewPCG(seed, 21))
 	s := blobs(seed, 2*n, d, classes, spread)
@@ -95,7 +95,7 @@ func TestClassMeanAgainstLoops(t *testing.T) {
 		classes := 2 + rng.IntN(9)
 		train, test := parted(seed, 20+rng.IntN(80), 2+rng.IntN(12), classes, 1.5)
 		for i, label := range train.Labels {
-			if label == 1 { // a class that is only in test, and gaps in the numbers
+			if label == 1 { // a class that is only in test; this also leaves gaps in the ids
 				train.Labels[i] = 40
 			}
 		}
@@ -114,9 +114,9 @@ func TestClassMeanAgainstLoops(t *testing.T) {
 	}
 }
 
-// Two means closer to each other than float32 products can resolve: float64 decides; equal ones: the lower ID.
+// If two means are closer to each other than float32 can resolve, float64 decides; for equal means, the lower ID wins.
 func TestClassMeanDecidesInFloat64(t *testing.T) {
-	const d, ulp = 64, 1.0 / (1 << 26) // of 1/8 in float32
+	const d, ulp = 64, 1.0 / (1 << 26) // ulp is the float32 spacing at 1/8
 	train, test := features.NewSet(3, d), features.NewSet(1, d)
 	for j := range d {
 		test.Row(0)[j] = 0.125
@@ -124,7 +124,8 @@ func TestClassMeanDecidesInFloat64(t *testing.T) {
 			train.Row(i)[j] = 0.125
 		}
 	}
-	// The two outer means are 8 ulp² away, the middle one 33; the products of all are 1, and it is the shortest.
+	// The squared distance is 8 ulp² to the two outer means and 33 ulp² to the middle mean. All float32 products are 1,
+	// and the middle mean is the shortest.
 	for j := range 8 {
 		test.Row(0)[j] = 0.125 + 2*ulp
 		train.Row(0)[j], train.Row(2)[j] = 0.125+ulp, 0.125+ulp
@@ -139,7 +140,7 @@ func TestClassMeanDecidesInFloat64(t *testing.T) {
 	}
 }
 
-// slowProbe returns the function that a probe minimises and its gradient, in float64 by loops.
+// slowProbe returns the function that a probe minimises and its gradient, in float64 with plain loops.
 func slowProbe(
 	train features.Set, classes []int, w [][]float64, bias []float64, l2 float64,
 ) (loss float64, gw [][]float64, gb []float64) {
@@ -176,7 +177,7 @@ func slowProbe(
 	return loss, gw, gb
 }
 
-// solved checks that a probe is the minimum: the function is convex, so an (almost) zero gradient suffices.
+// solved checks that a probe is the minimum. As the function is convex, a nearly zero gradient suffices.
 func solved(train features.Set, p *Probe, l2, tolerance float64) error {
 	zero := make([][]float64, len(p.W))
 	for k := range zero {
@@ -196,7 +197,7 @@ func solved(train features.Set, p *Probe, l2, tolerance float64) error {
 	for k, row := range append(gw, gb) {
 		for j, v := range row {
 			if math.Abs(v) > 2*tolerance*scale+1e-7 {
-				return fmt.Errorf("gradient of weight %d %d is %v, at the start up to %v", k, j, v, scale)
+				return fmt.Errorf("gradient of weight %d %d is %v, at the start at most %v", k, j, v, scale)
 			}
 		}
 	}
@@ -225,7 +226,7 @@ func TestProbeIsTheMinimum(t *testing.T) {
 				bad.W[0] = slices.Clone(p.W[0])
 				bad.W[0][1] += 0.5 / (1 + math.Sqrt(l2)) * (1 + math.Abs(bad.W[0][1]))
 				if solved(train, &bad, l2, 1e-4) == nil {
-					t.Errorf("seed %d, l2 %g: a spoilt weight was not seen", seed, l2)
+					t.Errorf("seed %d, l2 %g: a corrupted weight passes the check", seed, l2)
 				}
 			}
 		}
@@ -247,7 +248,7 @@ func TestProbeDegenerate(t *testing.T) {
 		p.Accuracy.Accuracy != 0.5 {
 		t.Errorf("equal rows of two classes: %+v, %v, expected a loss of log 2 and half of them right", p, err)
 	}
-	apart := blobs(2, 30, 8, 3, 0.01) // can be separated: no finite solution without a penalty
+	apart := blobs(2, 30, 8, 3, 0.01) // separable: no finite solution without a penalty
 	if p, err = LinearProbe(ctx, apart, apart, ProbeOptions{}); err != nil || p.Accuracy.Accuracy != 1 ||
 		math.IsNaN(p.Loss) {
 		t.Errorf("separable, no penalty: %+v, %v", p, err)
@@ -287,7 +288,7 @@ func TestClassifierDoors(t *testing.T) {
 		}
 	}
 	if _, err := FitProbe(context.Background(), blobs(1, 9, 3, 3, 1), ProbeOptions{L2: -1}); err == nil {
-		t.Error("a negative penalty was let through")
+		t.Error("no error for a negative penalty")
 	}
 }
 
@@ -340,6 +341,6 @@ func TestLBFGSBearsNoise(t *testing.T) {
 	l := lbfgs{limit: 5, tolerance: 1e-5}
 	if _, _, _, _, err := l.minimiseValue([]float64{1},
 		func(_, grad []float64) (float64, error) { grad[0] = 1; return math.NaN(), nil }); err == nil {
-		t.Error("NaN was let through")
+		t.Error("no error for NaN")
 	}
 }

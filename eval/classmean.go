@@ -13,11 +13,10 @@ import (
 //
 //	ŷ(x) = argmin_y |Φ(x) - 1/n_y Σ_{i: y_i = y} Φ(x_i)|²
 //
-// Φ are the rows as given (winnow gives unit rows); means are not normalised again. For equal distances it
-// predicts the lower class ID. Time O((n + m·C)·d) for n rows to fit and m to judge.
-// Source: adapted triplet (003), eq. 21.
+// Φ are the rows as given (winnow gives unit rows). The means are not normalised. For equal distances, the lower class
+// ID is predicted. Time O((n + m·C)·d) for n rows to fit and m rows to predict. Source: adapted triplet (003), eq. 21.
 type ClassMeans struct {
-	Classes []int       // IDs, rising
+	Classes []int       // IDs, ascending
 	Means   [][]float64 // one per class
 }
 
@@ -43,8 +42,8 @@ func FitClassMeans(train features.Set) *ClassMeans {
 	return m
 }
 
-// Predict returns the predicted class of every row. It compares classes by float32 products, and again in
-// float64 if these are too close.
+// Predict returns the predicted class of every row. It compares classes by float32 products, and if these are too
+// close, again in float64.
 func (m *ClassMeans) Predict(ctx context.Context, x blas32.General, maxMem Bytes) ([]int, error) {
 	means := features.NewMatrix(len(m.Means), x.Cols)
 	half, longest := make([]float64, len(m.Means)), 0.0 // |μ|²/2: the nearest mean has the greatest x·μ - |μ|²/2
@@ -86,7 +85,7 @@ func squaredDistance(x []float32, mean []float64) float64 {
 	return sum
 }
 
-// ClassifierOptions set how to treat classes without fitted rows, and limit the memory.
+// ClassifierOptions set how to treat classes without fitted rows, and the memory limit.
 type ClassifierOptions struct {
 	CountUnseen bool  // a row whose class is not in train counts as wrong
 	MaxMem      Bytes // bytes of products in memory at once; default DefaultMaxMem

@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// Agreement compares clusters with classes; n_ij rows are in class i and cluster j, a_i in class i and b_j in
+// Agreement compares clusters with classes. n_ij rows are in class i and cluster j, a_i rows in class i and b_j rows in
 // cluster j:
 //
 //	I = Σ_ij n_ij/n · log(n·n_ij / (a_i·b_j)), H(a) = -Σ_i a_i/n · log(a_i/n)
@@ -17,12 +17,12 @@ import (
 //	ARI = (T - E[T]) / (max T - E[T]) over pairs of rows, T = Σ_ij C(n_ij, 2)
 //	F1  = 2·P·R/(P + R), P = T / Σ_j C(b_j, 2), R = T / Σ_i C(a_i, 2)
 //
-// E[·] is over all ways to draw clusters of these sizes. Logarithms are natural. The result depends neither on
-// the names of classes and clusters nor on the order of rows. If the two partitions are the same, all measures
-// are 1, even if all rows are in one cluster or every row is in its own. If I is 0 both NMI are 0; without any
-// pair in a cluster P is 0, without any pair in a class R is 0.
-// Sources: NMI arithmetic as BSPML (002), geometric as Le and Odobez (000), both in Strehl and Ghosh, JMLR
-// 2002; AMI: Vinh, Epps and Bailey, JMLR 2010; ARI: Hubert and Arabie, 1985. The numbers are scikit-learn's.
+// E[·] is the expectation over all ways to draw clusters of these sizes. Logarithms are natural. The result depends
+// neither on the names of classes and clusters nor on the order of rows. If the two partitions are the same, all
+// measures are 1, even if all rows are in one cluster or every row is a cluster of its own. If I is 0, both NMI are 0.
+// If no cluster contains a pair, P is 0; if no class contains a pair, R is 0. Sources: NMI arithmetic as in BSPML
+// (002), geometric as in Le and Odobez (000), both in Strehl and Ghosh, JMLR 2002; AMI: Vinh, Epps and Bailey, JMLR
+// 2010; ARI: Hubert and Arabie, 1985. The numbers agree with scikit-learn.
 type Agreement struct {
 	Samples        int     `json:"samples"`
 	Classes        int     `json:"classes"`
@@ -58,7 +58,7 @@ func Agree(labels, clusters []int) (Agreement, error) {
 	if a.Information > 0 {
 		a.NMI, a.NMIGeometric = a.Information/mean, a.Information/math.Sqrt(a.ClassEntropy*a.ClusterEntropy)
 	}
-	// If the partitions differ, the mean entropy is above E[I], unless one side is trivial.
+	// If the partitions differ, the mean entropy is above E[I] unless one partition is trivial.
 	if expected := t.expectedInformation(); mean-expected > 1e-15*mean {
 		a.AMI = (a.Information - expected) / (mean - expected)
 	}
@@ -151,7 +151,7 @@ func (t table) computeInformation() float64 {
 		n, ab := float64(c.n), float64(t.classes[c.class])*float64(t.clusters[c.cluster])
 		sum += n / t.n * math.Log(n/ab*t.n)
 	}
-	if sum < 1e-15 { // rounding, if the two are independent
+	if sum < 1e-15 { // rounding error of independent partitions
 		return 0
 	}
 	return sum
@@ -173,8 +173,8 @@ type Clustering struct {
 	Converged  bool    `json:"converged"`
 }
 
-// Cluster divides the rows of z into k clusters by k-means, or as many as there are classes if k is 0, and
-// compares them with the labels. Rows without a label are ignored.
+// Cluster divides the rows of z into k clusters by k-means and compares the clusters with the labels. If k is 0, it
+// uses the number of classes. Rows without a label are ignored.
 func Cluster(ctx context.Context, z features.Set, k int, opts KMeansOptions) (Clustering, error) {
 	z = keepLabelled(z)
 	if k == 0 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// slowAgree follows the definitions: pairs of rows one by one, shares of rows and, for the expected
-// information, all orders of the clusters.
+// slowAgree follows the definitions: it counts pairs of rows one by one, and averages the information over all orders
+// of the clusters.
 func slowAgree(labels, clusters []int) map[string]float64 {
 	n := float64(len(labels))
 	var both, inClass, inCluster, neither float64
@@ -57,7 +57,7 @@ func slowAgree(labels, clusters []int) map[string]float64 {
 	return out
 }
 
-// slowInformation returns Σ p(a,b) log(p(a,b)/(p(a)p(b))); of a partition with itself this is the entropy.
+// slowInformation returns Σ p(a,b) log(p(a,b)/(p(a)p(b))). For a partition with itself, this is the entropy.
 func slowInformation(a, b []int) float64 {
 	share := func(is func(i int) bool) float64 {
 		count := 0.0
@@ -69,7 +69,7 @@ func slowInformation(a, b []int) float64 {
 		return count / float64(len(a))
 	}
 	sum := 0.0
-	for i := range a { // every row stands for 1/n of p(a,b)
+	for i := range a { // every row has weight 1/n in p(a,b)
 		joint := share(func(j int) bool { return a[j] == a[i] && b[j] == b[i] })
 		pa, pb := share(func(j int) bool { return a[j] == a[i] }), share(func(j int) bool { return b[j] == b[i] })
 		sum += math.Log(joint/(pa*pb)) / float64(len(a))
@@ -82,7 +82,7 @@ func compareAgree(labels, clusters []int, got Agreement) error {
 		v := map[string]float64{"f1": got.F1, "p": got.PairPrecision, "r": got.PairRecall, "ari": got.ARI,
 			"mi": got.Information, "nmi": got.NMI, "geo": got.NMIGeometric, "ami": got.AMI}[key]
 		if math.IsNaN(want) || math.IsInf(want, 0) {
-			continue // nothing to divide by: TestAgreeDegenerate
+			continue // division by 0: see TestAgreeDegenerate
 		}
 		if math.Abs(v-want) > 1e-9 {
 			return fmt.Errorf("%s of %v and %v is %v, expected %v", key, labels, clusters, v, want)
@@ -112,18 +112,18 @@ func TestAgreeAgainstDefinition(t *testing.T) {
 		}
 		if n <= 7 && got.AMI != 0 && got.AMI != 1 {
 			adjusted++
-			got.AMI = got.NMI // a measure not adjusted for chance must be detected
+			got.AMI = got.NMI // the check must detect a measure without adjustment for chance
 			if compareAgree(labels, clusters, got) == nil {
-				t.Errorf("seed %d: an AMI that is the NMI was not seen", seed)
+				t.Errorf("seed %d: NMI in place of AMI passes the check", seed)
 			}
 		}
 	}
 	if adjusted < 30 {
-		t.Errorf("only %d cases had an AMI to tell from the NMI", adjusted)
+		t.Errorf("only %d cases have an AMI that differs from the NMI", adjusted)
 	}
 }
 
-// Large tables: E[I] from the modes outwards against the plain sum over all m.
+// For large tables, E[I] summed outwards from the modes equals the plain sum over all m.
 func TestExpectedInformationAgainstPlainSum(t *testing.T) {
 	for seed := range uint64(10) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -132,7 +132,7 @@ func TestExpectedInformationAgainstPlainSum(t *testing.T) {
 		for i := range labels {
 			labels[i], clusters[i] = int(10*math.Abs(rng.NormFloat64())), rng.IntN(1+rng.IntN(40))
 		}
-		if seed%3 == 0 { // so large that sharing no row is beyond what a float can hold
+		if seed%3 == 0 { // so large that the probability of no shared row underflows
 			for i := range labels {
 				labels[i], clusters[i] = rng.IntN(3), rng.IntN(2)
 			}
@@ -190,7 +190,7 @@ func TestAgreeDegenerate(t *testing.T) {
 	}
 }
 
-func BenchmarkAgree(b *testing.B) { // the test half of Stanford Online Products
+func BenchmarkAgree(b *testing.B) { // as large as the test half of Stanford Online Products
 	rng := rand.New(rand.NewPCG(1, 1))
 	labels, clusters := make([]int, 60502), make([]int, 60502)
 	for i := range labels {

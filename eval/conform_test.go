@@ -16,14 +16,14 @@ import (
 	"winnow/features"
 )
 
-// A subject is a metric with a way to measure it. Every metric of the catalog must pass the checks below.
+// subject is a metric with a function to measure it. Every metric of the catalog must pass the checks below.
 type subject struct {
 	entry   Entry
 	measure func(in Input) (Result, error)
 }
 
-// subjects returns the metrics of the catalog with their defaults, except that a probe is fitted to more digits
-// than its accuracy needs: where it stops depends on rounding.
+// subjects returns the metrics of the catalog with their defaults. Only a probe is fitted to a smaller tolerance,
+// because rounding affects where its fit stops.
 func subjects(t testing.TB) []subject {
 	var list []subject
 	for _, e := range Catalog {
@@ -44,8 +44,8 @@ func subjects(t testing.TB) []subject {
 	return list
 }
 
-// detects finds the labels of Test that differ from those of the cluster they lie in, by the distance to the
-// nearest row of Train with the label. It is not optimal when Train has wrong labels.
+// detects is a simple detector for Test: it scores a label by the distance to the nearest row of Train with that label.
+// The truth is the cluster of the row. It is not optimal if Train has wrong labels.
 func detects(in Input) (Result, error) {
 	z, fit := keepLabelled(in.Test), keepLabelled(*in.Train)
 	truth, err := FitClassMeans(fit).Predict(context.Background(), z.X, 0)
@@ -74,8 +74,8 @@ const (
 	conformClasses = 7
 )
 
-// conformInput returns rows of separate clusters in turn, to judge and to fit on; given shares of them have the
-// label of another cluster.
+// conformInput returns rows of separate clusters, for testing and for fitting. wrong and fitWrong are the shares of
+// them with the label of another cluster.
 func conformInput(seed uint64, n int, wrong, fitWrong float64) Input {
 	rng := rand.New(rand.NewPCG(seed, 31))
 	all := blobs(seed, 2*n, conformDim, conformClasses, 0.15)
@@ -127,7 +127,7 @@ func withGallery(in Input) Input {
 func sameAs(a, b Result, tolerance float64) error {
 	x, y := a.Shown(), b.Shown()
 	if len(x) != len(y) {
-		return fmt.Errorf("%d numbers and %d", len(x), len(y))
+		return fmt.Errorf("%d numbers, then %d", len(x), len(y))
 	}
 	for i := range x {
 		if !(math.Abs(x[i].Value-y[i].Value) <= tolerance) {
@@ -137,7 +137,7 @@ func sameAs(a, b Result, tolerance float64) error {
 	return nil
 }
 
-// unchanged measures before and after a change that must have no effect.
+// unchanged checks that a change of the input has no effect on the result.
 func (s subject) unchanged(tolerance float64, change func(Input) Input) error {
 	for seed := range uint64(3) {
 		in := conformInput(seed, 40*conformClasses, 0.3, 0.05)
@@ -158,7 +158,7 @@ func (s subject) unchanged(tolerance float64, change func(Input) Input) error {
 	return nil
 }
 
-// roundings is the effect on MAP@R of a few similarities that swap ranks in float32.
+// roundings is the largest effect on MAP@R of a few similarities whose order changes in float32.
 const roundings = 5e-5
 
 func checkRenaming(s subject) error {
@@ -190,7 +190,7 @@ func checkRotation(s subject) error {
 	})
 }
 
-// rotation draws an orthogonal matrix by Gram and Schmidt.
+// rotation draws a random orthogonal matrix by the Gram-Schmidt process.
 func rotation(rng *rand.Rand, d int) [][]float64 {
 	var out [][]float64
 	for len(out) < d {
@@ -235,7 +235,7 @@ func rotated(x blas32.General, turn [][]float64) blas32.General {
 	return out
 }
 
-// checkUnlabelled: rows without a label are ignored, whatever they contain.
+// checkUnlabelled checks that rows without a label are ignored, whatever they contain.
 func checkUnlabelled(s subject) error {
 	return s.unchanged(1e-12, func(in Input) Input {
 		return changed(in, func(set features.Set) features.Set {
@@ -251,11 +251,11 @@ func checkUnlabelled(s subject) error {
 	})
 }
 
-// checkPerfect: if clusters and labels agree every number is 1.
+// checkPerfect checks that every number is 1 if clusters and labels agree.
 func checkPerfect(s subject) error {
 	for seed := range uint64(3) {
 		in := conformInput(seed, 30*conformClasses, 0, 0)
-		if s.entry.Truth { // something must be wrong to be found
+		if s.entry.Truth { // detection needs wrong labels
 			in = conformInput(seed, 30*conformClasses, 0.2, 0)
 		}
 		got, err := s.measure(in)
@@ -263,7 +263,7 @@ func checkPerfect(s subject) error {
 			return err
 		}
 		for _, v := range got.Shown() {
-			if strings.HasSuffix(v.Key, "_percent") { // a budget of fewer than are wrong: TestRecallAtBudget
+			if strings.HasSuffix(v.Key, "_percent") { // the budget is too small, see TestRecallAtBudget
 				continue
 			}
 			if !(math.Abs(v.Value-1) < 1e-9) {
@@ -274,10 +274,10 @@ func checkPerfect(s subject) error {
 	return nil
 }
 
-// checkChance: labels unrelated to the vectors give the result of guessing.
+// checkChance checks that labels unrelated to the vectors give the result of guessing.
 func checkChance(s subject) error {
 	if s.entry.Truth {
-		return nil // the truth is made of the vectors here: TestDetectionByChance
+		return nil // here the truth depends on the vectors: see TestDetectionByChance
 	}
 	const n, c = 100 * conformClasses, float64(conformClasses)
 	for seed := range uint64(3) {
@@ -315,7 +315,7 @@ func checkChance(s subject) error {
 			case "ami", "ari":
 				want, band = 0, 0.015
 			case "fit_accuracy":
-				want, band = 0.4, 0.2 // fits any labels a little
+				want, band = 0.4, 0.2 // a fit follows any labels a little
 			}
 			if !(math.Abs(v.Value-want) <= band) {
 				return fmt.Errorf("seed %d: %s is %v, expected about %v", seed, v.Key, v.Value, want)
@@ -325,8 +325,8 @@ func checkChance(s subject) error {
 	return nil
 }
 
-// checkDegenerate: for tiny or uniform inputs, numbers stay in their range, or an error says that nothing can
-// be measured.
+// checkDegenerate checks that for tiny or uniform inputs, numbers stay in their range or an error reports that the
+// metric cannot be measured.
 func checkDegenerate(s subject) error {
 	base := conformInput(1, 6*conformClasses, 0.3, 0.05)
 	labels := func(f func(i int) int) Input {
@@ -372,7 +372,7 @@ func checkDegenerate(s subject) error {
 	return nil
 }
 
-// checkRepetition: a repetition gives the same bits and leaves vectors and labels unchanged.
+// checkRepetition checks that a second measurement gives the same bits and does not change vectors or labels.
 func checkRepetition(s subject) error {
 	in := conformInput(2, 20*conformClasses, 0.3, 0.05)
 	was := changed(in, func(set features.Set) features.Set { return set.Rows(allOf(set.Len())) })
@@ -385,7 +385,7 @@ func checkRepetition(s subject) error {
 		return err
 	}
 	if diff := cmp.Diff(first, second); diff != "" {
-		return fmt.Errorf("measured again it is another:\n%s", diff)
+		return fmt.Errorf("second measurement differs:\n%s", diff)
 	}
 	if diff := cmp.Diff(was, in); diff != "" {
 		return fmt.Errorf("the input was changed:\n%s", diff)
@@ -393,7 +393,7 @@ func checkRepetition(s subject) error {
 	return nil
 }
 
-// checkMonotone: the more labels are wrong, the worse the result, except for finding the wrong ones.
+// checkMonotone checks that more wrong labels give a worse result, except for the detection of wrong labels.
 func checkMonotone(s subject) error {
 	if s.entry.Truth {
 		return nil
@@ -408,7 +408,7 @@ func checkMonotone(s subject) error {
 			for i, v := range got.Shown() {
 				saturated := v.Key == "fit_accuracy" || v.Key == "recall@32" || v.Key == "recall@16"
 				if old := before.Shown()[i].Value; !(v.Value < old) && !saturated {
-					return fmt.Errorf("with %v of the labels wrong %s is %v, with fewer %v", wrong, v.Key, v.Value, old)
+					return fmt.Errorf("%v of the labels wrong: %s is %v, with fewer %v", wrong, v.Key, v.Value, old)
 				}
 			}
 		}
@@ -417,7 +417,7 @@ func checkMonotone(s subject) error {
 	return nil
 }
 
-// checkKeys: what is shown matches the entry's list and the JSON.
+// checkKeys checks that the shown numbers match the entry's list and the JSON.
 func checkKeys(s subject) error {
 	got, err := s.measure(conformInput(4, 10*conformClasses, 0.3, 0.05))
 	if err != nil {
@@ -478,7 +478,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Random scores find as many wrong labels as guessing.
+// Random scores detect wrong labels no better than guessing.
 func TestDetectionByChance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 12))
 	const n = 20000

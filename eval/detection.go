@@ -10,30 +10,30 @@ import (
 	"winnow/features"
 )
 
-// Detection measures how well scores of cleanness find the wrong labels. The positive class is "the given label is
-// wrong"; a lower score is more suspect. Ties count half (AUROC) or as one step (AP), as in scikit-learn.
+// Detection measures how well scores find the wrong labels. The positive class is "the given label is wrong"; a lower
+// score is more suspect. Ties count half (AUROC) or as one step (AP), as in scikit-learn.
 type Detection struct {
 	Samples   int     `json:"samples"`
 	Wrong     int     `json:"wrong"`
-	AUROC     float64 `json:"auroc"` // 0.5 if all labels are of one kind, in JSON null
+	AUROC     float64 `json:"auroc"` // 0.5, in JSON null, if all labels are right or all are wrong
 	AP        float64 `json:"ap"`
 	Removed   int     `json:"removed"`   // samples not kept
 	Precision float64 `json:"precision"` // share of wrong labels among the removed
-	// Recall is the share of the wrong labels that were removed. In JSON it is null if no label is wrong, like
-	// AP and the recalls at a budget.
+	// Recall is the share of the wrong labels that were removed. In JSON it is null if no label is wrong; so are AP and
+	// the recalls at a budget.
 	Recall         float64 `json:"recall"`
-	F1             float64 `json:"f1"`              // of Precision and Recall
+	F1             float64 `json:"f1"`              // harmonic mean of Precision and Recall
 	FilterAccuracy float64 `json:"filter_accuracy"` // share of clean labels among the kept (PRISM, Fig. 2)
 	KeepRecall     float64 `json:"keep_recall"`     // share of the clean labels that were kept
 	Found1         float64 `json:"recall_at_1_percent"`
 	// Found5 is the share of the wrong labels that are among the most suspect 5 % of the samples.
 	Found5   float64 `json:"recall_at_5_percent"`
-	FoundAll float64 `json:"recall_at_wrong"` // the same among as many samples as are wrong
+	FoundAll float64 `json:"recall_at_wrong"` // the share among the n most suspect, n = number of wrong labels
 }
 
 // MarshalJSON writes null for measures that are undefined because all labels are right or all are wrong.
 func (d Detection) MarshalJSON() ([]byte, error) {
-	type plain Detection // without this method
+	type plain Detection // a type without this method
 	out := struct {
 		plain
 		AUROC    *float64 `json:"auroc"`
@@ -52,11 +52,11 @@ func (d Detection) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Detect compares scores (higher: cleaner) and the kept samples with the truth.
+// Detect compares scores (higher: more likely right) and the decisions to keep samples with the truth.
 func Detect(scores []float64, wrong, kept []bool) (Detection, error) {
 	if len(scores) != len(wrong) || len(scores) != len(kept) {
-		return Detection{}, fmt.Errorf("eval: detection of %d scores with %d truths and %d decisions", len(scores),
-			len(wrong), len(kept))
+		return Detection{}, fmt.Errorf("eval: detection: %d scores, %d truths, %d decisions, expected equal "+
+			"numbers", len(scores), len(wrong), len(kept))
 	}
 	d := Detection{Samples: len(scores), AUROC: 0.5}
 	var both, clean float64
@@ -114,8 +114,8 @@ func shareOfWhole(part float64, whole int) float64 {
 	return part / float64(whole)
 }
 
-// budgetShare returns the share of the wrong samples that are among the n most suspect. n is at least 1, and samples
-// tied at the limit count in part.
+// budgetShare returns the share of the wrong samples that are among the n most suspect samples. n is raised to at least
+// 1. Samples tied at the limit are counted in proportion.
 func budgetShare(scores []float64, wrong []bool, n int) float64 {
 	n = max(n, 1)
 	bar := slices.Sorted(slices.Values(scores))[n-1]
@@ -136,11 +136,11 @@ func budgetShare(scores []float64, wrong []bool, n int) float64 {
 	return (bad + badTied*(float64(n)-below)/tied) / all
 }
 
-// walkCurves goes through the samples from most to least suspect, one group of equal scores at a time.
+// walkCurves computes AUROC and AP in one pass from the most to the least suspect sample, by groups of equal scores.
 func walkCurves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
 	order := features.AllRows(len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
-	var found, passed float64 // wrong and clean ones so far
+	var found, passed float64 // wrong and right labels so far
 	for from := 0; from < len(order); {
 		to, bad := from, 0.0
 		for ; to < len(order) && scores[order[to]] == scores[order[from]]; to++ {
@@ -149,7 +149,7 @@ func walkCurves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
 			}
 		}
 		good := float64(to-from) - bad
-		auroc += good * (found + bad/2) // clean ones below every wrong one found; ties count half
+		auroc += good * (found + bad/2) // pairs with an earlier wrong label; ties count half
 		found += bad
 		passed += good
 		ap += bad / float64(total) * found / (found + passed)

@@ -21,8 +21,7 @@ func TestKeepShare(t *testing.T) {
 	}
 }
 
-// Recall at a budget is that of the head of the list, averaged over the orders of tied samples, for at least
-// one sample.
+// Recall at a budget of n samples is the recall of the first n, averaged over the orders of tied samples, with n ≥ 1.
 func TestRecallAtBudget(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	scores, wrong, kept := make([]float64, 240), make([]bool, 240), make([]bool, 240)
@@ -53,7 +52,7 @@ func TestRecallAtBudget(t *testing.T) {
 			}
 		}
 		if math.Abs(got-mean) > 0.004 {
-			t.Errorf("among the first %d: %.4f, over orders %.4f", n, got, mean)
+			t.Errorf("among the first %d: %.4f, mean over orders %.4f", n, got, mean)
 		}
 	}
 	one, err := Detect([]float64{0.9, 0.1, 0.8}, []bool{false, true, false}, []bool{true, true, true})
@@ -62,7 +61,7 @@ func TestRecallAtBudget(t *testing.T) {
 	}
 }
 
-// What cannot be measured is null in JSON and reads back as NaN or 0.
+// Undefined values are null in JSON, and null is read back as NaN or 0.
 func TestDetectionJSON(t *testing.T) {
 	for _, c := range []struct {
 		wrong []bool
@@ -79,11 +78,11 @@ func TestDetectionJSON(t *testing.T) {
 		}
 		b, err := json.Marshal(&d)
 		if err != nil || !strings.Contains(string(b), c.want) {
-			t.Errorf("%v: %s %v, expected it to hold %s", c.wrong, b, err, c.want)
+			t.Errorf("%v: %s %v, expected %s in it", c.wrong, b, err, c.want)
 		}
 		var back Detection
 		if err := json.Unmarshal(b, &back); err != nil || back.Samples != 2 || back.Wrong != d.Wrong {
-			t.Errorf("%v: reads back as %+v %v", c.wrong, back, err)
+			t.Errorf("%v: read back as %+v %v", c.wrong, back, err)
 		}
 	}
 }

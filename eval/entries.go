@@ -5,8 +5,8 @@ import (
 )
 
 const (
-	countLonelyDoc = "a query without any positive counts as a miss (otherwise it is left out)"
-	countUnseenDoc = "an image of a class without fitted images counts as wrong (otherwise it is left out)"
+	countLonelyDoc = "count a query without any positive as a miss (otherwise leave it out)"
+	countUnseenDoc = "count an image of a class without fitted images as wrong (otherwise leave it out)"
 )
 
 var retrievalEntry = Entry{
@@ -19,9 +19,9 @@ var retrievalEntry = Entry{
 		"means over all queries",
 	Numbers: []Number{
 		{"precision_at_1", "P@1", "the nearest image has the query's label"},
-		{"recall", "R@K", "one of the K nearest has"},
-		{"r_precision", "R-Prec", "share of the R nearest that have, R = number of positives"},
-		{"map_at_r", "MAP@R", "R-Precision that counts the order"},
+		{"recall", "R@K", "one of the K nearest has the query's label"},
+		{"r_precision", "R-Prec", "share of the R nearest with the query's label, R = number of positives"},
+		{"map_at_r", "MAP@R", "R-Precision that takes the order into account"},
 	},
 	Settings: []Setting{
 		{Name: "k", Default: []int{1, 2, 4, 8, 16, 32}, Doc: "the K of Recall@K"},
@@ -49,18 +49,18 @@ var clusteringEntry = Entry{
 		"ARI = (T - E[T])/(max T - E[T]), T = Σ C(n_ij, 2)\n" +
 		"F1 = 2PR/(P + R), P = T/Σ_j C(b_j, 2), R = T/Σ_i C(a_i, 2)",
 	Numbers: []Number{
-		{"nmi_arithmetic", "NMI", "mutual information of cluster and class, over their mean entropy"},
-		{"nmi_geometric", "NMI geo", "the same over the geometric mean"},
+		{"nmi_arithmetic", "NMI", "mutual information of clusters and classes, divided by their mean entropy"},
+		{"nmi_geometric", "NMI geo", "the same, divided by the geometric mean"},
 		{"ami", "AMI", "NMI adjusted for chance: 0 for random clusters"},
-		{"ari", "ARI", "pairs in agreement, adjusted for chance"},
-		{"f1", "F1", "of pairs: same cluster, same class"},
-		{"pair_precision", "pair P", "pairs of a cluster that are of one class"},
-		{"pair_recall", "pair R", "pairs of a class that are in one cluster"},
+		{"ari", "ARI", "share of pairs that agree, adjusted for chance"},
+		{"f1", "F1", "harmonic mean of pair P and pair R"},
+		{"pair_precision", "pair P", "share of the pairs in a cluster that have the same class"},
+		{"pair_recall", "pair R", "share of the pairs in a class that have the same cluster"},
 	},
 	Settings: []Setting{
-		{Name: "clusters", Default: 0, Max: 1e6, Doc: "clusters (0: as many as classes)"},
+		{Name: "clusters", Default: 0, Max: 1e6, Doc: "number of clusters (0: number of classes)"},
 		{Name: "starts", Default: 5, Min: 1, Max: 1000,
-			Doc: "starts of k-means; the one with the least inertia counts"},
+			Doc: "starts of k-means, of which the one with the least inertia is used"},
 		{Name: "iterations", Default: 100, Min: 1, Max: 1e6, Doc: "limit of iterations per start"},
 	},
 	Cost: "starts × iterations × n images × k clusters × d numbers",
@@ -75,7 +75,7 @@ var classMeanEntry = Entry{
 	Name: "nearest-class-mean", Title: "Accuracy of the nearest class mean", Command: "eval", Train: true,
 	Paper: "Adapted triplet (003)", Equation: "Eq. 21",
 	Formula:  "ŷ(x) = argmin_y |z(x) - mean of z over the fitted images of class y|², means not normalised again",
-	Numbers:  []Number{{"accuracy", "top-1", "images whose class has the nearest mean"}},
+	Numbers:  []Number{{"accuracy", "top-1", "share of images whose class has the nearest mean"}},
 	Settings: []Setting{{Name: "count_unseen", Default: false, Doc: countUnseenDoc}},
 	Cost:     "n images × C classes × d numbers",
 	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
@@ -88,15 +88,15 @@ var probeEntry = Entry{
 	Paper: "SCL-RHE (004)", Equation: "section 6.1, unnumbered",
 	Formula: "softmax regression on the unit embeddings: min over W, b of\n" +
 		"mean of -log softmax(W·z + b)[y] + l2/2·|W|², solved by L-BFGS",
-	Numbers: []Number{{"accuracy", "top-1", "images whose class has the greatest logit"},
-		{"fit_accuracy", "fitted", "the same on the images it was fitted on"}},
+	Numbers: []Number{{"accuracy", "top-1", "share of images whose class has the greatest logit"},
+		{"fit_accuracy", "fitted", "the same on the fitted images"}},
 	Settings: []Setting{
 		{Name: "l2", Default: 1e-5, Max: 1e6,
-			Doc: "penalty of the weights (for unit embeddings; less fits clean labels better, more " +
-				"tolerates wrong ones)"},
+			Doc: "penalty of the weights for unit embeddings (smaller: fits clean labels better; larger: tolerates " +
+				"wrong labels)"},
 		{Name: "iterations", Default: 1000, Min: 1, Max: 1e6, Doc: "limit of L-BFGS steps"},
 		{Name: "tolerance", Default: 1e-3, Min: 1e-9, Max: 1,
-			Doc: "stop when no entry of the gradient is larger than this share of the largest at W = 0"},
+			Doc: "stop when the largest gradient entry falls below this share of its value at W = 0"},
 		{Name: "count_unseen", Default: false, Doc: countUnseenDoc},
 	},
 	Cost: "steps × n images × C classes × d numbers, twice",
@@ -111,21 +111,21 @@ var probeEntry = Entry{
 var detectionEntry = Entry{
 	Name: "noise-detection", Title: "AUROC, AP, precision, recall, filter accuracy", Command: "audit", Truth: true,
 	Paper: "PRISM (001)", Equation: "Fig. 2, unnumbered",
-	Formula: "positive: the given label is wrong; score: 1 - P(clean); removed: those called wrong\n" +
+	Formula: "positive: the given label is wrong; score: 1 - P(clean); removed: the flagged labels\n" +
 		"AUROC over pairs, ties half; AP = Σ (R_t - R_{t-1})·P_t over thresholds\n" +
-		"precision = wrong among removed, recall = removed among wrong, F1 of both\n" +
+		"precision = wrong among removed, recall = removed among wrong, F1 their harmonic mean\n" +
 		"filter accuracy = right among kept; over steps e_t = 0.7·e_{t-1} + 0.3·x_t",
 	Numbers: []Number{
-		{"auroc", "AUROC", "a wrong label scores below a right one"},
+		{"auroc", "AUROC", "probability that a wrong label scores below a right label"},
 		{"ap", "AP", "mean precision going down the list of suspects"},
-		{"precision", "precision", "wrong among removed"},
-		{"recall", "recall", "removed among wrong"},
-		{"f1", "F1", "of those two"},
-		{"filter_accuracy", "kept right", "right labels among the kept"},
-		{"keep_recall", "right kept", "kept among the right labels"},
-		{"recall_at_1_percent", "R@1 %", "wrong labels among the most suspect 1 %"},
-		{"recall_at_5_percent", "R@5 %", "wrong labels among the most suspect 5 %"},
-		{"recall_at_wrong", "R@wrong", "wrong labels among the N most suspect, N = number of wrong"},
+		{"precision", "precision", "share of wrong labels among the removed"},
+		{"recall", "recall", "share of the wrong labels that are removed"},
+		{"f1", "F1", "harmonic mean of precision and recall"},
+		{"filter_accuracy", "kept right", "share of right labels among the kept"},
+		{"keep_recall", "right kept", "share of the right labels that are kept"},
+		{"recall_at_1_percent", "R@1 %", "share of the wrong labels that are among the most suspect 1 %"},
+		{"recall_at_5_percent", "R@5 %", "share of the wrong labels that are among the most suspect 5 %"},
+		{"recall_at_wrong", "R@wrong", "share of the wrong labels among the N most suspect, N = number wrong"},
 	},
-	Cost: "that of the filter, and a sort",
+	Cost: "the filter's cost plus one sort",
 }

@@ -17,7 +17,7 @@ func birds() features.Set {
 	return z
 }
 
-// Each vector is a query for the others, which are ranked by cosine; those with its label count.
+// Each vector is a query that searches the others, ranked by cosine. The vectors with its label are its positives.
 func ExampleRetrieve() {
 	r, err := eval.Retrieve(context.Background(), birds(), nil, eval.RetrievalOptions{K: []int{1, 2}})
 	if err != nil {

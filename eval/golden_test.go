@@ -23,7 +23,7 @@ func TestGoldenMetrics(t *testing.T) {
 
 func TestMain(m *testing.M) { reference.Main(m) }
 
-// onlyParams fails on a parameter of the case that its check does not map onto a setting.
+// onlyParams fails if the case has a parameter that its check does not map to a setting.
 func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	t.Helper()
 	for name := range c.Params {
@@ -33,7 +33,7 @@ func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	}
 }
 
-// near compares with a golden number: relative 1e-8, absolute 1e-10.
+// goldenNear checks that a number equals its golden value up to 1e-8 relative or 1e-10 absolute error.
 func goldenNear(t *testing.T, c reference.Case, key string, got float64) {
 	t.Helper()
 	if want := c.Float(t, key); !(math.Abs(got-want) <= 1e-10+1e-8*math.Abs(want)) {
@@ -41,7 +41,7 @@ func goldenNear(t *testing.T, c reference.Case, key string, got float64) {
 	}
 }
 
-// asGiven returns rows and labels without any normalisation.
+// asGiven returns a set of rows and labels without normalisation.
 func asGiven(rows [][]float64, labels []int) features.Set {
 	s := features.NewSet(len(rows), len(rows[0]))
 	copy(s.Labels, labels)
@@ -69,9 +69,9 @@ func goldenClustering(t *testing.T, c reference.Case) {
 	}
 }
 
-// The rows are rounded to float32, so the inertia Σ|x-c|² is compared to 1e-6, and to the change from moving
-// every coordinate by half a unit in the last place. The inertia of our partition on the unrounded rows must be
-// the golden one.
+// goldenKMeans compares the inertia Σ|x-c|² to within 1e-6 plus the effect of moving every coordinate by half a unit in
+// the last place, because rows are rounded to float32. The inertia of our partition on the unrounded rows must equal
+// the golden value.
 func goldenKMeans(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "k")
 	rows, k := c.Matrix(t, "points"), int(c.Param("k", 0))
@@ -80,7 +80,7 @@ func goldenKMeans(t *testing.T, c reference.Case) {
 		t.Fatal(err)
 	}
 	if a, err := Agree(c.Ints(t, "labels"), got.Of); err != nil || a.ARI != 1 {
-		t.Errorf("%s: the partition is another (ARI %v, %v)", c.Name, a.ARI, err)
+		t.Errorf("%s: the partition differs (ARI %v, %v)", c.Name, a.ARI, err)
 	}
 	goldenNear(t, c, "inertia", slowInertia(rows, got.Of))
 	length := 0.0

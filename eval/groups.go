@@ -1,6 +1,6 @@
 package eval
 
-// groups lists the rows of every cluster in rising order.
+// groups lists the rows of every cluster in ascending order.
 type groups struct {
 	rows []int32
 	from []int // cluster k has rows[from[k]:from[k+1]]
@@ -28,9 +28,9 @@ func (g *groups) sortClusters(of []int, k int) {
 	}
 }
 
-// fillEmpty moves to every empty cluster the row that is farthest from its own centre, among rows that are not alone
-// in their cluster. far are the squared distances of the rows, set to 0 for those that moved. If no such row
-// has a distance above 0, the cluster stays empty.
+// fillEmpty moves a row to every empty cluster: the row farthest from its own centre, among clusters with several rows.
+// far holds the squared distances of the rows and is set to 0 for a row that moves. If no such row has a distance above
+// 0, the cluster stays empty.
 func (g *groups) fillEmpty(of []int, far []float64) {
 	k := len(g.from) - 1
 	for c := range k {

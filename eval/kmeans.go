@@ -13,11 +13,11 @@ import (
 	"winnow/features"
 )
 
-// KMeansOptions are the settings of a clustering; a zero takes the default.
+// KMeansOptions are the settings of a clustering; a zero value means the default.
 type KMeansOptions struct {
-	Starts     int    // independent k-means++ starts, of which the best is used; default 5
+	Starts     int    // number of k-means++ starts, of which the best is used; default 5
 	Iterations int    // limit for one start; default 100
-	Seed       uint64 // of all draws
+	Seed       uint64 // seeds all random draws
 	MaxMem     Bytes  // bytes of similarities in memory at once; default DefaultMaxMem
 }
 
@@ -26,8 +26,8 @@ type Clusters struct {
 	Of         []int          // n cluster numbers, 0 … k-1
 	Centres    blas32.General // k×d, the means of their rows; k is less than requested if there are fewer distinct rows
 	Inertia    float64        // Σ_i |x_i - centre of x_i|²
-	Iterations int            // of the best start
-	Converged  bool           // its last iteration moved no row
+	Iterations int            // iterations of the best start
+	Converged  bool           // the last iteration of the best start moved no row
 	Start      int            // the number of the best start
 }
 
@@ -36,13 +36,13 @@ type Clusters struct {
 //	Σ_i min_c |x_i - μ_c|²
 //
 // It returns the best of several starts of Lloyd's iteration. Each start uses k-means++: the first row is drawn
-// uniformly, each further one with probability proportional to its squared distance from the nearest row drawn so
-// far. Rows are n×d of any length and are centred on a copy; distances are float32 products |x|² - 2x·μ + |μ|²,
-// sums are float64. A cluster that loses its last row gets the row farthest from its own centre; ties go to the
-// lower cluster and the lower row. The result is determined by the seed, bit for bit on the same machine. Fewer
-// than k distinct rows, within the resolution of float32, give one cluster per distinct row.
-// Time O(starts·iterations·n·k·d), through blas32 in blocks of at most MaxMem; memory another n×d.
-// Source: Lloyd, Least Squares Quantization in PCM, 1982; Arthur and Vassilvitskii, k-means++, SODA 2007.
+// uniformly, and each further row with probability proportional to its squared distance from the nearest row drawn so
+// far. Rows are n×d of any length, centred in a copy. Distances are float32 products |x|² - 2x·μ + |μ|²; sums are
+// float64. A cluster that loses its last row gets the row farthest from its own centre; ties go to the lower cluster
+// and the lower row. The same seed gives the same bits on the same machine. Fewer than k distinct rows, within the
+// resolution of float32, give one cluster per distinct row. Time O(starts·iterations·n·k·d), through blas32 in blocks
+// of at most MaxMem; memory another n×d. Source: Lloyd, Least Squares Quantization in PCM, 1982; Arthur and
+// Vassilvitskii, k-means++, SODA 2007.
 func KMeans(ctx context.Context, x blas32.General, k int, opts KMeansOptions) (Clusters, error) {
 	if k < 1 || x.Rows < 1 {
 		return Clusters{}, fmt.Errorf("eval: k-means: %d clusters of %d rows, expected at least one of each", k, x.Rows)
@@ -79,8 +79,7 @@ func KMeans(ctx context.Context, x blas32.General, k int, opts KMeansOptions) (C
 	return best, nil
 }
 
-// runLloyd assigns rows to their nearest centres and moves the centres to the means of their rows, until no row
-// moves.
+// runLloyd assigns rows to their nearest centres and moves the centres to their rows' means, until no row moves.
 func (p *points) runLloyd(ctx context.Context, centres blas32.General, limit int) (Clusters, error) {
 	out := Clusters{Of: slices.Repeat([]int{-1}, p.x.Rows), Centres: centres}
 	far := make([]float64, p.x.Rows)
@@ -128,8 +127,8 @@ func (p *points) assignRows(ctx context.Context, c Clusters, far []float64) (boo
 	return slices.Contains(moved, true), err
 }
 
-// moveCentres moves every centre to the mean of its rows. Each is summed in the order of its rows, whichever core
-// does it.
+// moveCentres moves every centre to the mean of its rows. Rows are summed in an order independent of the number of
+// cores.
 func (p *points) moveCentres(g groups, centres blas32.General) {
 	workers := runtime.GOMAXPROCS(0)
 	var group errgroup.Group
@@ -163,7 +162,7 @@ func (p *points) mean64(dst []float64, rows []int32) {
 	}
 }
 
-// computeInertia returns the sum of squared distances from the means, all in float64.
+// computeInertia returns the sum of squared distances from the means, computed in float64.
 func (p *points) computeInertia(g *groups, of []int, k int) float64 {
 	g.sortClusters(of, k)
 	total, mean := 0.0, make([]float64, p.x.Cols)

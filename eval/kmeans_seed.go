@@ -13,7 +13,7 @@ import (
 	"winnow/features"
 )
 
-// points holds rows relative to their mean, with their squared lengths.
+// points holds rows relative to their mean, and their squared lengths.
 type points struct {
 	x      blas32.General
 	mean   []float64
@@ -46,12 +46,12 @@ func newPoints(x blas32.General, maxMem Bytes) (*points, error) {
 	return p, nil
 }
 
-// resolution is the possible error of a squared distance in float32 products, relative to |x|² + |c|². Rows
-// that are closer count as equal.
+// resolution is the largest error of a squared distance in float32 products, relative to |x|² + |c|². Rows that are
+// closer than this are treated as equal.
 const resolution = 1e-6
 
-// seedCentres draws the first centres of every start, all starts in parallel: a step is one product with a column for
-// each start.
+// seedCentres draws the initial centres of every start. All starts advance together: a step is one product with a
+// column for each.
 func (p *points) seedCentres(ctx context.Context, k int, opts KMeansOptions) ([]blas32.General, error) {
 	n, starts := p.x.Rows, opts.Starts
 	draws, chosen, distance := make([]*rand.Rand, starts), make([][]int, starts), make([][]float64, starts)
@@ -91,7 +91,7 @@ func (p *points) seedCentres(ctx context.Context, k int, opts KMeansOptions) ([]
 	return out, nil
 }
 
-// drawShare draws a position with probability proportional to its share, or returns -1 if all shares are 0.
+// drawShare draws an index with probability proportional to its share, or returns -1 if all shares are 0.
 func drawShare(rng *rand.Rand, shares []float64) int {
 	total := 0.0
 	for _, v := range shares {

@@ -23,7 +23,7 @@ func rows64(s features.Set) [][]float64 {
 	return out
 }
 
-// bestInertia tries all partitions of the rows into at most k parts.
+// bestInertia returns the least inertia over all partitions of the rows into at most k parts.
 func bestInertia(rows [][]float64, k int) float64 {
 	best, of := math.Inf(1), make([]int, len(rows))
 	var place func(i, used int)
@@ -63,7 +63,7 @@ func TestKMeansFindsTheBestPartition(t *testing.T) {
 	}
 }
 
-// fixedPoint checks by loops that the centres are the means of their rows, that every row belongs to its
+// fixedPoint checks with plain loops that the centres are the means of their rows, that every row belongs to its
 // nearest centre, and that the inertia is right.
 func fixedPoint(rows [][]float64, c Clusters) error {
 	if got := slowInertia(rows, c.Of); math.Abs(got-c.Inertia) > 1e-6*(1+got) {
@@ -87,7 +87,7 @@ func fixedPoint(rows [][]float64, c Clusters) error {
 		}
 	}
 	if math.Abs(total-c.Inertia) > 1e-5*(1+total) {
-		return fmt.Errorf("the centres are not the means: %v from them, inertia %v", total, c.Inertia)
+		return fmt.Errorf("inertia %v from the centres, expected %v from the means", total, c.Inertia)
 	}
 	return nil
 }
@@ -104,15 +104,15 @@ func TestKMeansLarger(t *testing.T) {
 	}
 	again, err := KMeans(ctx, s.X, 30, KMeansOptions{Seed: 9})
 	if diff := cmp.Diff(got, again); err != nil || diff != "" {
-		t.Errorf("the same seed gave another partition (%v):\n%s", err, diff)
+		t.Errorf("a second run with the same seed differs (%v):\n%s", err, diff)
 	}
 	blocked, err := KMeans(ctx, s.X, 30, KMeansOptions{Seed: 9, MaxMem: 30 * 4 * 11})
 	if err != nil || !slices.Equal(got.Of, blocked.Of) {
-		t.Errorf("in blocks of 11 rows the partition is another (%v)", err)
+		t.Errorf("in blocks of 11 rows the partition differs (%v)", err)
 	}
 	other, err := KMeans(ctx, s.X, 30, KMeansOptions{Seed: 10, Starts: 1})
 	if err != nil || slices.Equal(got.Of, other.Of) {
-		t.Errorf("the seed plays no part (%v)", err)
+		t.Errorf("another seed gives the same partition (%v)", err)
 	}
 	few, err := KMeans(ctx, s.X, 30, KMeansOptions{Seed: 9, Iterations: 1, Starts: 1})
 	if err != nil || few.Converged || few.Iterations != 1 ||
@@ -120,7 +120,7 @@ func TestKMeansLarger(t *testing.T) {
 		t.Errorf("one iteration: %d, converged %v, inertia %v (%v)", few.Iterations, few.Converged, few.Inertia, err)
 	}
 	if few.Inertia < got.Inertia {
-		t.Errorf("five starts to the end give %v, one iteration %v", got.Inertia, few.Inertia)
+		t.Errorf("inertia %v of five complete starts, expected at most %v of one iteration", got.Inertia, few.Inertia)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestKMeansDegenerate(t *testing.T) {
 			t.Errorf("%s: %d clusters, expected %d; %+v", c.name, len(parts), c.parts, got)
 		}
 	}
-	// Far from the origin, float32 products would be all rounding error if the rows were not centred.
+	// Far from the origin, float32 products would consist of rounding error if the rows were not centred.
 	far := blobs(5, 200, 6, 4, 0.1)
 	near, err := KMeans(context.Background(), far.X, 4, KMeansOptions{Seed: 1})
 	if err != nil {
@@ -169,7 +169,7 @@ func TestKMeansDegenerate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, err := Agree(near.Of, got.Of); err != nil || a.ARI != 1 {
-		t.Errorf("moved by 3000, the partition is another: ARI %v (%v)", a.ARI, err)
+		t.Errorf("rows shifted by 3000: the partition differs, ARI %v (%v)", a.ARI, err)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestKMeansDoor(t *testing.T) {
 	}
 }
 
-// A cluster without rows gets the farthest row of a cluster with several, never the last one of a cluster.
+// An empty cluster gets the farthest row among clusters with several rows, never the only row of a cluster.
 func TestFill(t *testing.T) {
 	of, far := []int{0, 0, 0, 3, 0}, []float64{1, 5, 2, 9, 0}
 	var g groups
@@ -209,17 +209,17 @@ func TestFill(t *testing.T) {
 	}
 	for k := range 5 {
 		if len(g.clusterRows(k)) != 1 {
-			t.Errorf("cluster %d has the rows %v", k, g.clusterRows(k))
+			t.Errorf("cluster %d has the rows %v, expected one row", k, g.clusterRows(k))
 		}
 	}
 	of, far = []int{0, 0, 0}, []float64{0, 0, 0}
 	g.sortClusters(of, 2)
 	if g.fillEmpty(of, far); !slices.Equal(of, []int{0, 0, 0}) {
-		t.Errorf("a row without distance moved: %v", of)
+		t.Errorf("a row at distance 0 was moved: %v", of)
 	}
 }
 
-// copies returns rows of which only some are distinct, so long that their products are rounded.
+// copies returns n rows of which only some are distinct. They are so long that their products are rounded.
 func copies(distinct, n, d int) features.Set {
 	rng := rand.New(rand.NewPCG(8, 8))
 	s := features.NewSet(n, d)
@@ -233,8 +233,7 @@ func copies(distinct, n, d int) features.Set {
 	return s
 }
 
-// Rounding must not make copies look distinct, neither when centres are drawn nor when an empty cluster gets a
-// row.
+// Rounding must not make equal rows look distinct, neither when centres are drawn nor when an empty cluster gets a row.
 func TestKMeansOfCopies(t *testing.T) {
 	s := copies(5, 60, 77)
 	for seed := range uint64(5) {
@@ -250,11 +249,11 @@ func TestKMeansOfCopies(t *testing.T) {
 	}
 	got, err := p.runLloyd(context.Background(), features.Set{X: p.x}.Rows([]int{0, 5, 1, 2, 3, 4, 9}).X, 50)
 	if err != nil || !got.Converged || got.Inertia > 1e-20 {
-		t.Errorf("from centres that stand twice: converged %v, inertia %v (%v)", got.Converged, got.Inertia, err)
+		t.Errorf("from repeated centres: converged %v, inertia %v (%v)", got.Converged, got.Inertia, err)
 	}
 }
 
-// A centre that is nearest to no row is not lost.
+// A centre that is nearest to no row gets a row, and its cluster is kept.
 func TestLloydFillsEmptyClusters(t *testing.T) {
 	s := blobs(6, 120, 6, 4, 0.5)
 	p, err := newPoints(s.X, 0)

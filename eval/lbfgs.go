@@ -7,20 +7,19 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// lbfgs minimises a smooth convex function whose values are slightly noisy, like sums over float32 products. It
-// accepts a step if the slope along it has become flat enough, instead of requiring a fall in value that the
-// noise would hide (the approximate Wolfe conditions). That is why it is our own: the line searches of
-// gonum/optimize give up there.
+// lbfgs minimises a smooth convex function whose values are slightly noisy, like sums over float32 products. It accepts
+// a step if the slope along the step has become flat enough (the approximate Wolfe conditions), because the noise would
+// hide a small decrease in value. The line searches of gonum/optimize fail in this case, hence this implementation.
 //
-// Sources: Nocedal, Updating Quasi-Newton Matrices with Limited Storage, 1980 (the two-loop recursion, here
-// over the last `memory` steps); Hager and Zhang, SIAM J. Optim. 2005, eq. 27 (the conditions).
+// Sources: Nocedal, Updating Quasi-Newton Matrices with Limited Storage, 1980 (the two-loop recursion, here over the
+// last lbfgsMemory steps); Hager and Zhang, SIAM J. Optim. 2005, eq. 27 (the conditions).
 type lbfgs struct {
 	limit     int     // largest number of steps
-	tolerance float64 // done when no entry of the gradient is larger than this fraction of the largest one at the start
+	tolerance float64 // done when the largest gradient entry is at most this fraction of its initial value
 	steps     []secant
 }
 
-// secant is one step and the change of the gradient along it.
+// secant is one step and the change of the gradient over the step.
 type secant struct {
 	dx, dg []float64
 	rho    float64 // 1/(dx·dg)
@@ -28,15 +27,16 @@ type secant struct {
 
 const (
 	lbfgsMemory = 10
-	patience    = 40   // stop after this many steps without a fall in value or gradient: the rest is noise
-	armijo      = 0.1  // δ
-	flat        = 0.9  // σ
-	noise       = 1e-6 // relative to |value|: how far a step may raise it
+	patience    = 40   // stop after this many steps without a decrease of value or gradient
+	armijo      = 0.1  // δ in eq. 27
+	flat        = 0.9  // σ in eq. 27
+	noise       = 1e-6 // how far a step may raise the value, relative to |value|
 )
 
-// minimiseValue changes x. f writes the gradient at x and returns the value, or an error that stops the search.
-// minimise returns the value, the largest entry of the gradient, the number of steps, and whether the gradient
-// is within the tolerance. If it is not, the limit of steps was reached or only noise was left.
+// minimiseValue minimises f, starting at x, and changes x to the result. f writes the gradient at x and returns the
+// value, or an error that stops the search. minimiseValue returns the value, the largest entry of the gradient, the
+// number of steps, and whether the gradient is within the tolerance. If it is not, the limit of steps was reached or
+// the remaining changes were noise.
 func (l *lbfgs) minimiseValue(
 	x []float64, f func(x, grad []float64) (float64, error),
 ) (value, slope float64, steps int, done bool, err error) {
@@ -46,13 +46,13 @@ func (l *lbfgs) minimiseValue(
 		return value, 0, 0, false, err
 	}
 	enough := l.tolerance * floats.Norm(grad, math.Inf(1))
-	// best value and gradient, and the number of steps without a better one
+	// best value and gradient, and the number of steps since either improved
 	lowest, flattest, since := math.Inf(1), math.Inf(1), 0
 	for {
 		slope = floats.Norm(grad, math.Inf(1))
 		if math.IsNaN(value) || floats.HasNaN(grad) {
-			return value, slope, steps, false, fmt.Errorf("step %d: the function is %v, its gradient up to %v", steps,
-				value, slope)
+			return value, slope, steps, false, fmt.Errorf("step %d: value %v, largest gradient entry %v, expected "+
+				"finite numbers", steps, value, slope)
 		}
 		if since++; value < lowest-math.Abs(lowest)*1e-8 || math.IsInf(lowest, 1) {
 			lowest, since = value, 0
@@ -65,7 +65,7 @@ func (l *lbfgs) minimiseValue(
 		}
 		l.descentDirection(dir, grad)
 		along := floats.Dot(dir, grad)
-		if !(along < 0) { // the memory is corrupted by rounding
+		if !(along < 0) { // rounding has spoiled the stored steps
 			l.steps = nil
 			floats.ScaleTo(dir, -1, grad)
 			along = -floats.Dot(grad, grad)
@@ -80,7 +80,7 @@ func (l *lbfgs) minimiseValue(
 		}
 		if !ok {
 			if len(l.steps) > 0 {
-				l.steps = nil // retry straight downhill
+				l.steps = nil // retry along the negative gradient
 				continue
 			}
 			return value, slope, steps, false, nil
@@ -112,8 +112,8 @@ func (l *lbfgs) descentDirection(dir, grad []float64) {
 	}
 }
 
-// searchStep finds a step length that meets the conditions: it doubles the length while the slope is steep, then
-// narrows the interval. next and nextGrad are the point found and its gradient.
+// searchStep finds a step length that meets the conditions. It doubles the length while the slope is steep, then
+// narrows the interval. next and nextGrad receive the point and its gradient.
 func (l *lbfgs) searchStep(
 	x, dir []float64, value, along, length float64, next, nextGrad []float64,
 	f func(x, grad []float64) (float64, error),
@@ -141,7 +141,7 @@ func (l *lbfgs) searchStep(
 			length *= 2
 			continue
 		}
-		// Where a linear interpolation of the slope is 0, but not too close to the ends.
+		// choose the zero of the linearly interpolated slope, but not too close to the ends
 		length = low + (high-low)/2
 		if highSlope > 0 {
 			length = low + (high-low)*math.Min(0.9, math.Max(0.1, lowSlope/(lowSlope-highSlope)))
@@ -150,8 +150,8 @@ func (l *lbfgs) searchStep(
 	return 0, false, nil
 }
 
-// rememberStep stores a step, replacing the oldest when the memory is full. It ignores a step along which the
-// function does not curve upwards.
+// rememberStep stores a step, replacing the oldest if the memory is full. It ignores a step along which the function is
+// not convex.
 func (l *lbfgs) rememberStep(x, next, grad, nextGrad []float64) {
 	var s secant
 	if len(l.steps) == lbfgsMemory {

@@ -17,9 +17,8 @@ type Neighbour struct {
 	Similarity float32
 }
 
-// Nearest returns the k nearest gallery rows of every query, nearest first, ties by lower index, or fewer if
-// the gallery is smaller. If gallery is nil, the queries are compared with each other and each is left out of
-// its own list.
+// Nearest returns the k nearest gallery rows of every query, nearest first, ties by lower index; fewer if the gallery
+// is smaller. If gallery is nil, the queries are compared with each other, and each query is left out of its own list.
 func Nearest(
 	ctx context.Context, query features.Set, gallery *features.Set, k int, maxMem Bytes,
 ) ([][]Neighbour, error) {
@@ -40,8 +39,8 @@ func nearestOf(ctx context.Context, query, gallery features.Set, leaveOut func(i
 	return out, err
 }
 
-// nearestRows returns the k nearest rows, nearest first, leaving out some. It computes exactly only those
-// similarities that float32 leaves in doubt: the others are below the k-th by more than their rounding error.
+// nearestRows returns the k nearest rows other than those in leave, nearest first. It computes similarities exactly
+// only where float32 is too imprecise: all other rows are below the k-th by more than the rounding error.
 func (o *order) nearestRows(k int, leave []int) []Neighbour {
 	list, bar, room := o.list[:0], float32(math.Inf(-1)), 3*k+64
 	for j := 0; k > 0 && j < len(o.s); j++ {
@@ -53,7 +52,7 @@ func (o *order) nearestRows(k int, leave []int) []Neighbour {
 		}
 		if list = append(list, Neighbour{j, o.s[j]}); len(list) == room {
 			list, bar = o.cutNeighbours(list, k)
-			room = max(room, 2*len(list)) // many rows may be as near as the k-th
+			room = max(room, 2*len(list)) // many rows may tie with the k-th
 		}
 	}
 	if len(list) > k {
@@ -64,7 +63,8 @@ func (o *order) nearestRows(k int, leave []int) []Neighbour {
 	return slices.Clone(list[:min(k, len(list))])
 }
 
-// cutNeighbours drops the rows that cannot be among the k nearest, and returns the least similarity of the rest.
+// cutNeighbours removes the rows that cannot be among the k nearest. It also returns the least similarity of the
+// remaining rows.
 func (o *order) cutNeighbours(list []Neighbour, k int) ([]Neighbour, float32) {
 	o.sims = o.sims[:0]
 	for _, n := range list {
@@ -80,8 +80,8 @@ func EachRow(ctx context.Context, q, g blas32.General, maxMem Bytes, visit func(
 	return eachRow(ctx, q, g, maxMem, func(i int, s []float32, _ *ranker) { visit(i, s) })
 }
 
-// Insert inserts n into a list of the nearest, best first, whose capacity is its largest length. Among equals
-// the earlier one stays in front.
+// Insert inserts n into a list of the nearest, nearest first. The list's capacity is its largest length. n is placed
+// after rows with the same similarity.
 func Insert(best []Neighbour, n Neighbour) []Neighbour {
 	if len(best) == cap(best) {
 		if len(best) == 0 || !(n.Similarity > best[len(best)-1].Similarity) {

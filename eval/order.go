@@ -9,21 +9,20 @@ import (
 	"winnow/features"
 )
 
-// order ranks the gallery's rows for one query by exact cosine, ties by lower index. The float32 similarities s
-// decide whenever they differ by more than their rounding error. Equal rows may have different float32
-// similarities, because the order of summation in a product depends on the position of the row; without the
-// exact values, two copies of an image would be ranked at random. The exact value of a row is computed at most
-// once per query, on demand.
+// order ranks the gallery's rows for one query by exact cosine, ties by lower index. The float32 similarities s decide
+// if they differ by more than their rounding error. Equal rows may have different float32 similarities, because the
+// order of summation in a product depends on the position of the row. Without the exact values, duplicates would be
+// ranked at random. The exact value of a row is computed on demand, at most once per query.
 type order struct {
 	s, query []float32
 	gallery  blas32.General
 	slack    float32 // combined error of two similarities of unit rows
 
 	exact []float64
-	of    []int32 // the query that each value is for, counted from 1
+	of    []int32 // number of the query for which exact was computed, from 1
 	turn  int32
 
-	list []Neighbour // candidates of nearest, and their similarities
+	list []Neighbour // candidates in nearestRows, and their similarities
 	sims []float32
 }
 
@@ -49,7 +48,7 @@ func (o *order) compareRanked(a, b int) int {
 	return o.compareExactly(a, b)
 }
 
-// compareExactly decides where the float32 similarities do not.
+// compareExactly compares rows whose float32 similarities are too close.
 func (o *order) compareExactly(a, b int) int {
 	return cmp.Or(cmp.Compare(o.exactSimilarity(b), o.exactSimilarity(a)), cmp.Compare(a, b))
 }

@@ -7,20 +7,20 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Difference is how far one embedding's P@1 is above another's on the same queries, with a 95 % interval.
+// Difference is the difference between two embeddings' P@1 on the same queries, with a 95 % interval.
 type Difference struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// pairedResamples is the number of resamplings of the queries for the interval of [Paired].
+// pairedResamples is the number of bootstrap samples of the queries for the interval of [Paired].
 const pairedResamples = 2000
 
-// Paired returns the difference in P@1 of a minus b, given their Hits on the same queries, and the middle 95 %
-// over queries drawn with replacement. Queries that both or neither answer correctly do not affect the
-// difference. Among n drawn queries, the numbers answered only by a and only by b are multinomial. Source:
-// Efron & Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13.
+// Paired returns the difference in P@1 of a minus b, given their Hits on the same queries, with its 95 % bootstrap
+// interval over queries. Queries that both or neither answer correctly do not affect the difference. Among n drawn
+// queries, the numbers of queries that only a and only b answers correctly are multinomial. Source: Efron & Tibshirani,
+// "An Introduction to the Bootstrap", 1993, chapter 13.
 func Paired(a, b []bool) Difference {
 	n, more, less := float64(len(a)), 0.0, 0.0
 	for i := range a {

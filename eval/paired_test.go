@@ -8,8 +8,8 @@ import (
 	"winnow/eval"
 )
 
-// The interval of a paired difference equals that of queries resampled one by one, and excludes 0 in 5 % of the
-// cases without a difference.
+// The interval of a paired difference equals the interval from queries resampled one by one. It excludes 0 in 5 % of
+// the cases without a difference.
 func TestPaired(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	draw := func(n int, both, one, other float64) (a, b []bool) {
@@ -47,7 +47,7 @@ func TestPaired(t *testing.T) {
 	half := 1.96 * math.Sqrt(square)
 	if math.Abs(got.Mean-mean) > 0.002 || math.Abs(got.Low-(mean-half)) > 0.004 ||
 		math.Abs(got.High-(mean+half)) > 0.004 {
-		t.Errorf("%+v, one by one %.4f ± %.4f", got, mean, half)
+		t.Errorf("%+v, resampled one by one %.4f ± %.4f", got, mean, half)
 	}
 	outside := 0
 	for range 200 {
@@ -56,12 +56,12 @@ func TestPaired(t *testing.T) {
 		}
 	}
 	if outside < 2 || outside > 24 {
-		t.Errorf("without a difference 0 is outside in %d of 200 cases, expected about 10", outside)
+		t.Errorf("the interval excludes 0 in %d of 200 cases without a difference, expected about 10", outside)
 	}
 	if got := eval.Paired([]bool{true, true}, []bool{false, false}); got != (eval.Difference{1, 1, 1}) {
 		t.Errorf("always better: %+v", got)
 	}
 	if got := eval.Paired(nil, nil); got != (eval.Difference{}) {
-		t.Errorf("nothing asked: %+v", got)
+		t.Errorf("no queries: %+v", got)
 	}
 }

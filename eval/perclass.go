@@ -11,18 +11,17 @@ import (
 // ClassRetrieval measures how well the images of one class find each other.
 type ClassRetrieval struct {
 	Label     int       `json:"label"`
-	Retrieval Retrieval `json:"retrieval"` // of the queries of the class
-	// Misses counts the queries that count and whose nearest image has another class. Instead is the most
-	// frequent of those classes (ties: the lower label; features.Unlabelled if there is none), Times how often
-	// it occurs.
+	Retrieval Retrieval `json:"retrieval"` // result for the queries of the class
+	// Misses is the number of queries whose nearest image has another class. Instead is the most frequent of these
+	// classes (ties: the lower label; features.Unlabelled if there is none), and Times is its number of occurrences.
 	Misses  int `json:"misses"`
 	Instead int `json:"instead"`
 	Times   int `json:"times"`
 }
 
-// RetrieveClasses is Retrieve, followed by the same for the queries of each class. The means of the class
-// results, weighted by their numbers of queries, are the overall results. Classes are in the order of their
-// labels; one without a query that counts has N = 0. It takes twice the time of Retrieve.
+// RetrieveClasses returns the result of Retrieve for all queries, and for the queries of each class. The means of the
+// class results, weighted by their numbers of queries, equal the overall results. Classes are ordered by label; a class
+// without a usable query has N = 0. It takes twice the time of Retrieve.
 func RetrieveClasses(
 	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions,
 ) (Retrieval, []ClassRetrieval, error) {

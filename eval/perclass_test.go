@@ -11,14 +11,14 @@ import (
 	"winnow/features"
 )
 
-// The queries of a class alone, against the whole gallery by the slow way, give the result for the class; the
-// overall result equals that of Retrieve.
+// The result for a class equals the slow evaluation of its queries only, against the whole gallery. The overall result
+// equals the result of Retrieve.
 func TestRetrieveClasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	ctx, opts := context.Background(), RetrievalOptions{K: []int{1, 3}}
 	for round := range 20 {
 		query, gallery := randomSet(rng, 60, 4, 7, round%2 == 1), (*features.Set)(nil)
-		query.Labels[3], query.Labels[4] = 50, features.Unlabelled // 50: has no positive
+		query.Labels[3], query.Labels[4] = 50, features.Unlabelled // class 50 has a single image, so no positive
 		whole := query
 		if round%3 == 2 {
 			g := randomSet(rng, 40, 4, 6, false)
@@ -66,22 +66,22 @@ func TestRetrieveClasses(t *testing.T) {
 			}
 			for _, times := range counts {
 				if times > c.Times {
-					t.Errorf("class %d: %+v is not the most often of %v", c.Label, c, counts)
+					t.Errorf("class %d: %+v, expected the most frequent of %v", c.Label, c, counts)
 				}
 			}
 			n, right = n+c.Retrieval.N, right+c.Retrieval.PrecisionAt1*float64(c.Retrieval.N)
 			if c.Label == 50 && c.Retrieval.N != 0 {
-				t.Error("a lonely query counts")
+				t.Error("a query without positives was not left out")
 			}
 		}
 		if n != all.N || cmp.Diff(right/float64(n), all.PrecisionAt1, cmpopts.EquateApprox(0, 1e-12)) != "" {
-			t.Errorf("the classes have %d queries and a P@1 of %v, the whole %d and %v", n, right/float64(n), all.N,
+			t.Errorf("classes: %d queries, P@1 %v; overall: %d queries, P@1 %v", n, right/float64(n), all.N,
 				all.PrecisionAt1)
 		}
 	}
 }
 
-// ofClass uses the images of a class as queries one by one, each left out of its gallery.
+// ofClass uses the images of a class as queries one by one, and leaves each image out of its gallery.
 func ofClass(z features.Set, label int, opts RetrievalOptions) Retrieval {
 	out := Retrieval{Recall: map[int]float64{}}
 	for _, k := range opts.K {

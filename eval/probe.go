@@ -14,13 +14,13 @@ import (
 	"winnow/features"
 )
 
-// ProbeOptions are the settings of a linear probe; a zero takes the default, except for L2.
+// ProbeOptions are the settings of a linear probe; a zero value means the default, except for L2.
 type ProbeOptions struct {
 	ClassifierOptions
-	L2         float64 // weight of the penalty; 0: no penalty, and separable data have no finite solution
-	Iterations int     // most steps; default 1000
-	// Tolerance ends the fit when no entry of the gradient is larger than this fraction of the largest at W = 0;
-	// default 1e-3.
+	L2         float64 // weight of the penalty; with 0, separable data have no finite solution
+	Iterations int     // largest number of steps; default 1000
+	// Tolerance ends the fit when the largest gradient entry falls to this fraction of its value at W = 0; default
+	// 1e-3.
 	Tolerance float64
 }
 
@@ -28,19 +28,19 @@ type ProbeOptions struct {
 //
 //	min_{W,b} -1/n Σ_i log softmax(W·x_i + b)[y_i] + L2/2 · |W|²
 //
-// W is C×d and starts at 0; b is not penalised and sums to 0. The function is convex and is solved to the
-// tolerance by L-BFGS, so there are no random draws and no learning rate. A class with one row, a single class
-// (probability 1, W = 0) and equal rows with different labels are all allowed. Rows are n×d, used as given
-// (winnow gives unit rows, where L2 weighs about d times as much as on rows whose coordinates have variance 1).
-// They are centred on a copy, which changes only the number of steps. Products are float32, the loss and the
-// sums float64. Time O(n·C·d) per step; memory n×d, MaxMem, and 26 times W in float64.
-// Source: SCL-RHE (004), section 6.1 and Table 1, which give neither penalty nor solver.
+// W is C×d and starts at 0; b is not penalised and sums to 0. The function is convex and is minimised to the tolerance
+// by L-BFGS, without random draws or a learning rate. A class with one row, a single class (probability 1, W = 0) and
+// equal rows with different labels are allowed. Rows are n×d, used as given (winnow gives unit rows, where L2 weighs
+// about d times as much as on rows whose coordinates have variance 1). They are centred in a copy, which changes only
+// the number of steps. Products are float32; the loss and the sums are float64. Time O(n·C·d) per step; memory n×d,
+// MaxMem, and 26 times W in float64. Source: SCL-RHE (004), section 6.1 and Table 1, which specify neither penalty nor
+// solver.
 type Probe struct {
-	Classes    []int // IDs, rising
+	Classes    []int // IDs, ascending
 	W          [][]float64
 	Bias       []float64
 	Loss       float64 // the minimised value, including the penalty
-	Gradient   float64 // its largest entry
+	Gradient   float64 // largest entry of the gradient
 	Iterations int
 	Converged  bool
 }
@@ -83,7 +83,7 @@ func FitProbe(ctx context.Context, train features.Set, opts ProbeOptions) (*Prob
 	return p, nil
 }
 
-// regression is the function that a probe minimises; its arguments are W row by row, then b.
+// regression is the function that a probe minimises. Its arguments are W, row by row, followed by b.
 type regression struct {
 	ctx    context.Context
 	x      blas32.General
@@ -93,7 +93,7 @@ type regression struct {
 	w, gw  blas32.General
 }
 
-// evalRegression writes the gradient and returns the value, one block of rows at a time.
+// evalRegression writes the gradient and returns the value. It processes one block of rows at a time.
 func (r *regression) evalRegression(at, grad []float64) (float64, error) {
 	classes, d := r.w.Rows, r.w.Cols
 	weights, bias := at[:classes*d], at[classes*d:]
@@ -181,10 +181,10 @@ func (p *Probe) Predict(ctx context.Context, x blas32.General, maxMem Bytes) ([]
 	return out, err
 }
 
-// Probed is the accuracy of a linear probe, with the state in which its fit ended.
+// Probed is the accuracy of a linear probe, with the state of the fit at its end.
 type Probed struct {
 	Accuracy
-	FitAccuracy float64 `json:"fit_accuracy"` // on the rows it was fitted on
+	FitAccuracy float64 `json:"fit_accuracy"` // on the fitted rows
 	Loss        float64 `json:"loss"`
 	Iterations  int     `json:"iterations"`
 	Converged   bool    `json:"converged"`

@@ -11,15 +11,14 @@ type ranker struct {
 	out    []int
 }
 
-// positiveRanks returns the ranks (0 = nearest) of those positives of one query that are among the first window rows,
-// in rising order, and the number of all positives. The query is that of the order; own are the rows to leave
-// out. window is at least the number of positives.
+// positiveRanks returns the ranks (0 = nearest) of one query's positives that are among the first window rows,
+// ascending, and the number n of all positives. r.order holds the query, and own holds the rows to leave out. window is
+// at least the number of positives.
 //
-// Only the positives are sorted. A negative counts if it ranks before the last positive that may still be
-// within the window. Each such negative lowers the room for positives; once a positive is pushed out of the
-// window, the bar rises to the one before it. So nearly all rows are only compared with the bar, in float32,
-// and a row of similarities whose positives are all pushed out is not read to its end. Time O(n + R·window·log
-// R) for R positives, usually much less.
+// Only the positives are sorted. The bar is the similarity of the last positive that may still be within the window.
+// Each negative above the bar moves later positives back by one; once a positive leaves the window, the bar rises to
+// the previous positive. So nearly all rows are only compared with the bar, in float32, and reading stops when all
+// positives have left the window. Time O(n + R·window·log R) for R positives, usually much less.
 func (r *ranker) positiveRanks(
 	positives []int32,
 	labels []int,
@@ -31,7 +30,7 @@ func (r *ranker) positiveRanks(
 	s, slack := r.order.s, r.order.slack
 	n = len(r.sorted)
 	r.before = append(r.before[:0], make([]int, n)...)
-	left, ahead := n, 0 // positives within the window; negatives before the last of them
+	left, ahead := n, 0 // positives within the window; negatives before the last such positive
 	for j := 0; left > 0; j++ {
 		bar := r.sims[left-1] - slack
 		if j += atLeast(s[j:], bar); j == len(s) {
@@ -42,7 +41,7 @@ func (r *ranker) positiveRanks(
 		}
 		at := r.firstBeaten(s[j], j, left)
 		if at == left {
-			continue // almost as good as the last, but behind it
+			continue // close to the last positive, but ranked after it
 		}
 		r.before[at]++
 		for ahead++; left > 0 && left-1+ahead >= window; {
@@ -59,7 +58,7 @@ func (r *ranker) positiveRanks(
 	return r.out, n
 }
 
-// sortRanked sorts the positives that are not left out, best first.
+// sortRanked sorts the positives other than own, best first.
 func (r *ranker) sortRanked(positives []int32, own []int) {
 	r.sorted, r.sims = r.sorted[:0], r.sims[:0]
 	for _, j := range positives {
@@ -73,8 +72,8 @@ func (r *ranker) sortRanked(positives []int32, own []int) {
 	}
 }
 
-// firstBeaten returns the first of the left best positives that row j, with similarity v, ranks before: that one and
-// all after it move down by one. It returns left if there is none.
+// firstBeaten returns the first of the left best positives that row j, with similarity v, precedes; that positive and
+// all later ones move down by one. It returns left if there is none.
 func (r *ranker) firstBeaten(v float32, j, left int) int {
 	slack := r.order.slack
 	at, end := 0, left
@@ -89,8 +88,8 @@ func (r *ranker) firstBeaten(v float32, j, left int) int {
 	return at
 }
 
-// atLeast returns the first index whose number is not below the bar, or len(s) if there is none. It does eight
-// comparisons at a time, whose branches are hardly ever taken, and runs at about memory speed.
+// atLeast returns the first index at which s is not below bar, or len(s) if there is none. It compares eight values at
+// a time, with rarely taken branches, and runs at about memory speed.
 func atLeast(s []float32, bar float32) int {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {

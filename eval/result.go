@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Result is the result of a metric: a Retrieval, Clustering, Accuracy, Probed or Detection. Its JSON contains
-// everything that was measured.
+// Result is the result of a metric: a Retrieval, Clustering, Accuracy, Probed or Detection. Its JSON contains all
+// measured values.
 type Result interface {
-	Shown() []Value // the numbers of its entry, in order; Recall@K once for each K
+	Shown() []Value // the numbers listed in the metric's entry, in order; Recall@K once for each K
 }
 
 // Value is one number of a result.
@@ -18,7 +18,7 @@ type Value struct {
 	Value      float64
 }
 
-// pairNumbers pairs values with names, one for each of an entry's numbers.
+// pairNumbers combines values with the names of an entry's numbers.
 func pairNumbers(numbers []Number, values ...float64) []Value {
 	out := make([]Value, len(numbers))
 	for i, n := range numbers {

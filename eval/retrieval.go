@@ -1,5 +1,5 @@
-// Package eval measures retrieval, clusters, classifiers on embeddings, and the detection of wrong labels.
-// [Catalog] lists the metrics. The package changes nothing, and given and true labels meet only here.
+// Package eval computes metrics of retrieval, clusters, classifiers on embeddings, and the detection of label errors.
+// [Catalog] lists the metrics. It modifies no input, and only this package compares given labels with true labels.
 package eval
 
 import (
@@ -15,28 +15,28 @@ import (
 	"winnow/features"
 )
 
-// Bytes is an amount of memory. As a limit of the similarities held at once, 0 means [DefaultMaxMem].
+// Bytes is an amount of memory. As a limit of the similarities held in memory at once, 0 means [DefaultMaxMem].
 type Bytes int64
 
-// DefaultMaxMem is the usual limit of the similarities held at once, in bytes.
+// DefaultMaxMem is the default limit of the similarities held in memory at once, in bytes.
 const DefaultMaxMem = 1 << 30
 
 // RetrievalOptions set what to measure; the zero value means K = 1, 2, 4, 8, 16, 32 and DefaultMaxMem.
 type RetrievalOptions struct {
 	K      []int
 	MaxMem Bytes
-	// CountLonely counts a query without any positive in the gallery as a miss; otherwise it is left out, as in
-	// pytorch-metric-learning.
+	// CountLonely counts a query without any positive in the gallery as a miss. Otherwise such a query is left out, as
+	// in pytorch-metric-learning.
 	CountLonely bool
-	// Queries, if above 0 and below the number of queries, is how many of them are used, drawn by Seed. The
-	// gallery stays whole, so the numbers are estimates with a standard error of √(p(1-p)/Queries).
+	// Queries, if above 0 and below the number of queries, is the size of a random sample of the queries, drawn by
+	// Seed. The gallery stays whole, so the numbers are estimates with a standard error of √(p(1-p)/Queries).
 	Queries int
 	Seed    uint64
-	Same    Same // images that a query does not search for
+	Same    Same // gallery images to leave out for each query
 }
 
-// Same holds the IDs of the gallery's rows that show the image of a query, by the query's ID. They are left out for
-// that query, as a query is when the queries are the gallery.
+// Same maps a query's ID to the IDs of the gallery rows that show the same image. These rows are left out for that
+// query, as the query itself is left out if the queries are the gallery.
 type Same map[int][]int
 
 // leaveOut returns a function that lists the gallery rows to leave out for the i-th query. at(i) is that query's row.
@@ -71,21 +71,21 @@ func (s Same) leaveOut(query features.Set, gallery *features.Set, at func(int) i
 //
 // each averaged over the queries.
 type Retrieval struct {
-	N            int             `json:"n"` // queries that count
+	N            int             `json:"n"` // number of queries with a result
 	Recall       map[int]float64 `json:"recall"`
 	PrecisionAt1 float64         `json:"precision_at_1"`
 	RPrecision   float64         `json:"r_precision"`
 	MAPAtR       float64         `json:"map_at_r"`
 	Lonely       int             `json:"queries_without_positive"`
-	// DrawnFrom is the number of all queries, if only some were used.
+	// DrawnFrom is the number of all queries; 0 if all were used.
 	DrawnFrom int `json:"queries_drawn_from,omitempty"`
-	// Hits tells for each query that counts, in order, whether the nearest row is a positive.
+	// Hits reports for each of the N queries, in order, whether the nearest row is a positive.
 	Hits []bool `json:"-"`
 }
 
-// Retrieve ranks the gallery for every query. Rows are unit vectors. If gallery is nil, the queries are
-// compared with each other and each is left out of its own ranking. Unlabelled queries are ignored. Time
-// O(q·n·d), through blas32 in blocks of at most MaxMem bytes: the n×n matrix is never stored.
+// Retrieve ranks the gallery for every query. Rows are unit vectors. If gallery is nil, the queries are compared with
+// each other, and each query is left out of its own ranking. Unlabelled queries are ignored. Time O(q·n·d), through
+// blas32 in blocks of at most MaxMem bytes: the n×n matrix is never stored.
 func Retrieve(
 	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions,
 ) (Retrieval, error) {
@@ -95,9 +95,9 @@ func Retrieve(
 
 // answers holds the results of the queries.
 type answers struct {
-	from   int       // number of all queries from which these are drawn
-	labels []int     // of the queries
-	rank   []int     // of the first positive, or a rank beyond every K; -1: there is no positive
+	from   int       // number of queries before sampling
+	labels []int     // label of each query
+	rank   []int     // rank of the first positive, or a rank beyond every K; -1: no positive
 	rp, ap []float64 // R-Precision and average precision at R
 }
 
@@ -119,7 +119,7 @@ func askQueries(
 	}
 	query, at := opts.sampleQueries(query)
 	leaveOut := opts.Same.leaveOut(query, among, at)
-	positives := make(map[int][]int32) // label → gallery rows, rising
+	positives := make(map[int][]int32) // label → gallery rows, ascending
 	for j, label := range gallery.Labels {
 		positives[label] = append(positives[label], int32(j))
 	}
@@ -154,7 +154,7 @@ func askQueries(
 	return out, err
 }
 
-// sampleQueries returns the queries to use; at maps the index of each to its original index.
+// sampleQueries returns the queries to use; at maps the index of each of them to its original index.
 func (o RetrievalOptions) sampleQueries(query features.Set) (asking features.Set, at func(int) int) {
 	if o.Queries <= 0 || o.Queries >= query.Len() {
 		return query, func(i int) int { return i }
@@ -164,10 +164,10 @@ func (o RetrievalOptions) sampleQueries(query features.Set) (asking features.Set
 	return query.Rows(rows), func(i int) int { return rows[i] }
 }
 
-// sumAnswers returns the means over the queries that count.
+// sumAnswers returns the means over the queries that have a result.
 func (a answers) sumAnswers(opts RetrievalOptions) Retrieval {
 	r := Retrieval{Recall: make(map[int]float64)}
-	for _, k := range opts.recallDepths() { // each once, however often it is listed
+	for _, k := range opts.recallDepths() { // a repeated K is used once
 		r.Recall[k] = 0
 	}
 	if len(a.labels) < a.from {
@@ -252,7 +252,7 @@ func blockRows(queries, gallery int, maxMem Bytes) (int, error) {
 	}
 	block := int(min(maxMem/(4*Bytes(gallery)), Bytes(queries), 2048))
 	if block < 1 {
-		return 0, fmt.Errorf("eval: one query against a gallery of %d needs %d bytes, --max-mem allows %d", gallery,
+		return 0, fmt.Errorf("eval: one query against a gallery of %d needs %d bytes, but --max-mem is %d", gallery,
 			4*gallery, maxMem)
 	}
 	return block, nil

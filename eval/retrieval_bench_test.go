@@ -12,8 +12,9 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// BenchmarkRetrieveSOP is the whole evaluation at SOP's size, each of 60,502 images against all others, and the
-// products alone in the same run. A call takes half a minute on 2 cores.
+// BenchmarkRetrieveSOP measures the whole evaluation at the size of SOP (Stanford Online Products), each of 60,502
+// images against all others, and the matrix products without the ranking in the same run. It takes half a minute on 2
+// cores.
 func BenchmarkRetrieveSOP(b *testing.B) {
 	orttest.UseBLAS(b)
 	set := blobs(1, 60502, 512, 11316, 1)

@@ -16,7 +16,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// randomSet draws n unit vectors around class centres; with grid many similarities tie exactly.
+// randomSet draws n unit vectors around class centres; with grid, many similarities tie exactly.
 func randomSet(rng *rand.Rand, n, d, classes int, grid bool) features.Set {
 	s := features.NewSet(n, d)
 	for i := range n {
@@ -132,11 +132,11 @@ func TestRetrieveAgainstSorting(t *testing.T) {
 		g := randomSet(rng, 1+rng.IntN(80), d, 1+rng.IntN(12), grid)
 		opts := RetrievalOptions{K: []int{1, 2, 5, 1000}, CountLonely: seed%3 == 0}
 		if seed%4 >= 2 {
-			opts.K = []int{2, 1} // most positives are beyond every K, and are dropped on the way
+			opts.K = []int{2, 1} // most positives are beyond every K and are dropped early
 		}
 		for name, gallery := range map[string]*features.Set{"self": nil, "gallery": &g} {
 			want := slowRetrieve(q, gallery, opts)
-			for _, mem := range []Bytes{0, Bytes(4 * max(q.Len(), g.Len()))} { // all at once, row by row
+			for _, mem := range []Bytes{0, Bytes(4 * max(q.Len(), g.Len()))} { // one block, then single rows
 				opts.MaxMem = mem
 				got, err := Retrieve(ctx, q, gallery, opts)
 				if err != nil {
@@ -150,7 +150,7 @@ func TestRetrieveAgainstSorting(t *testing.T) {
 	}
 }
 
-// Drawn queries search the whole gallery, each without itself.
+// Each sampled query searches the whole gallery except itself.
 func TestRetrieveDrawnQueries(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -188,7 +188,7 @@ func TestRetrieveDrawnQueries(t *testing.T) {
 		opts.Queries = 60
 		all, err := Retrieve(ctx, q, gallery, opts)
 		if want := slowRetrieve(q, gallery, opts); err != nil || !cmp.Equal(want, all, near) {
-			t.Errorf("as many as there are: %v (-want +got):\n%s", err, cmp.Diff(want, all, near))
+			t.Errorf("as many queries as rows: %v (-want +got):\n%s", err, cmp.Diff(want, all, near))
 		}
 	}
 }
@@ -232,8 +232,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// With many rows equally near up to rounding, and some equal, the lists are those of a complete sort in
-// float64.
+// With many rows that tie up to rounding, and some equal rows, the lists equal a complete sort in float64.
 func TestNearestOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, spread := range []float64{1, 1e-3} {
@@ -304,13 +303,13 @@ func b2i(b bool) int {
 	return 0
 }
 
-// TestCopiesTie: equal rows rank by index, whatever the float32 products of each copy.
+// TestCopiesTie: equal rows rank by index, even if their float32 products differ.
 func TestCopiesTie(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 17))
 		d := 3 + rng.IntN(60)
 		q, g := randomSet(rng, 20, d, 3, false), randomSet(rng, 10+rng.IntN(50), d, 3, false)
-		for i := range g.Len() / 2 { // labels stay: copies with other labels are label noise
+		for i := range g.Len() / 2 { // keep the labels: duplicates with other labels are label noise
 			copy(g.Row(i), g.Row(i+g.Len()/2))
 		}
 		lists, err := Nearest(context.Background(), q, &g, g.Len(), 0)
@@ -321,7 +320,7 @@ func TestCopiesTie(t *testing.T) {
 		for i, list := range lists {
 			for k := 1; k < len(list); k++ {
 				if a, b := list[k-1].Row, list[k].Row; slices.Equal(g.Row(a), g.Row(b)) && a > b {
-					t.Errorf("seed %d: query %d: copy %d stands before %d", seed, i, a, b)
+					t.Errorf("seed %d: query %d: duplicate %d is ranked before %d", seed, i, a, b)
 				}
 			}
 			hits, all, ap := 0, 0, 0.0
@@ -402,7 +401,7 @@ func goldenRetrieval(t *testing.T, c reference.Case) {
 			continue
 		}
 		if got.N != int(c.Float(t, "num_valid_queries")) {
-			t.Errorf("%s: %d queries count, expected %v", c.Name, got.N, c.Float(t, "num_valid_queries"))
+			t.Errorf("%s: %d valid queries, expected %v", c.Name, got.N, c.Float(t, "num_valid_queries"))
 		}
 		for key, v := range map[string]float64{"precision_at_1": got.PrecisionAt1, "r_precision": got.RPrecision,
 			"mean_average_precision_at_r": got.MAPAtR} {
@@ -444,11 +443,11 @@ func goldenDetection(t *testing.T, c reference.Case) {
 	}
 	scores, keep := c.Floats(t, "p_clean"), flags("keep")
 	if rule := c.Params["rule"]; rule != nil && rule != "keep iff p_clean > threshold" {
-		t.Errorf("%s: rule %q is not known", c.Name, rule)
+		t.Errorf("%s: unknown rule %q", c.Name, rule)
 	}
 	for i, score := range scores {
 		if bar := c.Param("threshold", 0.5); keep[i] != (score > bar) {
-			t.Errorf("%s: sample %d with score %v is kept: %v, against the threshold %v", c.Name, i, score,
+			t.Errorf("%s: sample %d with score %v: kept %v, threshold %v", c.Name, i, score,
 				keep[i], bar)
 		}
 	}
@@ -461,7 +460,7 @@ func goldenDetection(t *testing.T, c reference.Case) {
 		"filter_accuracy": got.FilterAccuracy, "keep_recall": got.KeepRecall, "auroc": got.AUROC,
 		"average_precision": got.AP,
 	} {
-		// For an undefined value, such as the AUROC of a single kind, we have a substitute.
+		// undefined values, such as the AUROC if no label is wrong, are replaced by a constant
 		if want := c.Float(t, key); !(math.Abs(v-want) <= 1e-8*math.Max(1, want)) &&
 			!(math.IsNaN(want) && !math.IsNaN(v)) {
 			t.Errorf("%s: %s is %v, expected %v", c.Name, key, v, want)
@@ -469,7 +468,7 @@ func goldenDetection(t *testing.T, c reference.Case) {
 	}
 }
 
-// AUROC and AP by their definitions: over pairs, and over every threshold.
+// AUROC and AP agree with their definitions: over all pairs, and over every threshold.
 func TestDetectAgainstDefinition(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -497,7 +496,7 @@ func TestDetectAgainstDefinition(t *testing.T) {
 			}
 		}
 		ap, before := 0.0, 0.0
-		for level := range 6 { // thresholds score ≤ level/5, rising
+		for level := range 6 { // ascending thresholds: score ≤ level/5
 			found, taken := 0.0, 0.0
 			for i := range n {
 				if scores[i] <= float64(level)/5 {
@@ -518,11 +517,11 @@ func TestDetectAgainstDefinition(t *testing.T) {
 		}
 	}
 	if _, err := Detect([]float64{math.NaN()}, []bool{true}, []bool{true}); err == nil {
-		t.Error("a NaN score was let through")
+		t.Error("no error for a NaN score")
 	}
 }
 
-// A K that is given twice must not be counted or divided twice.
+// A repeated K is used once.
 func TestRetrieveSameKTwice(t *testing.T) {
 	s := randomSet(rand.New(rand.NewPCG(3, 3)), 40, 8, 4, false)
 	once, err := Retrieve(context.Background(), s, nil, RetrievalOptions{K: []int{1, 4}})

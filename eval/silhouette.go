@@ -6,20 +6,19 @@ import (
 	"winnow/features"
 )
 
-// Silhouettes measures how much nearer each image is to its own class than to the nearest other class, as means
-// over the images of a class.
+// Silhouettes measures how much nearer images are to their own class than to the nearest other class, as means over the
+// images of each class.
 //
 //	s_i = (b_i - a_i)/max(a_i, b_i),   a_i the mean of 1 - z_i·z_j over the others of the class,
 //	b_i the least such mean over another class
 //
-// s_i is in [-1, 1]: 1 if a class is a single point, 0 on the border of two classes. It is 0 for an image alone
-// in its class, and for a set of one class. z are unit rows, all labelled 0 … classes-1. Time O(n·classes·d).
-// Source: Rousseeuw, "Silhouettes: a graphical aid to the interpretation and validation of cluster analysis",
-// 1987.
+// s_i is in [-1, 1]: 1 if a class is a single point, 0 on the border of two classes. It is 0 for the only image of a
+// class, and for a set of one class. z are unit rows, all labelled 0 … classes-1. Time O(n·classes·d). Source:
+// Rousseeuw, "Silhouettes: a graphical aid to the interpretation and validation of cluster analysis", 1987.
 type Silhouettes struct {
 	Mean    float64
 	ByClass []float64 // 0 for a class without images
-	Worst   int       // the class with the least one; -1: there is none
+	Worst   int       // the class with the least mean; -1: no class has images
 }
 
 // NewSilhouettes computes the silhouettes of a set.

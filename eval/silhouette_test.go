@@ -72,7 +72,7 @@ func TestSilhouettesAgreeWithPairs(t *testing.T) {
 				t.Errorf("%+v: class %d has %v, expected %v", c, k, got.ByClass[k], want)
 			}
 			if counts[k] > 0 && got.ByClass[k] < got.ByClass[got.Worst] {
-				t.Errorf("%+v: the worst is class %d, and class %d is worse", c, got.Worst, k)
+				t.Errorf("%+v: Worst is class %d, but class %d is worse", c, got.Worst, k)
 			}
 		}
 	}
@@ -81,17 +81,17 @@ func TestSilhouettesAgreeWithPairs(t *testing.T) {
 func TestSilhouettesOfFewImages(t *testing.T) {
 	none, err := eval.NewSilhouettes(features.NewSet(0, 3), 2)
 	if err != nil || none.Mean != 0 || none.Worst != -1 {
-		t.Errorf("of no image: %+v, %v", none, err)
+		t.Errorf("empty set: %+v, %v", none, err)
 	}
-	same := features.NewSet(4, 2) // two classes in one point
+	same := features.NewSet(4, 2) // two classes at one point
 	for i := range 4 {
 		same.Labels[i], same.Row(i)[0] = i%2, 1
 	}
 	if s, err := eval.NewSilhouettes(same, 2); err != nil || s.Mean != 0 {
-		t.Errorf("of two classes in one point: %+v, %v", s, err)
+		t.Errorf("two classes at one point: %+v, %v", s, err)
 	}
 	same.Labels[0] = 2
 	if _, err := eval.NewSilhouettes(same, 2); err == nil {
-		t.Error("a label beyond the classes")
+		t.Error("no error for a label beyond the classes")
 	}
 }

@@ -6,36 +6,35 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Bank is a first-in first-out memory of unit vectors. For each class it keeps the sum, the number and the mean
-// of its current members (PRISM, section III-B; the authors' ring buffer loses new rows and is not copied).
+// Bank is a first-in first-out memory of unit vectors. For each class it keeps the sum, the number and the mean of its
+// current members (PRISM, section III-B; the authors' ring buffer has a bug that loses new rows).
 //
 //	M_k = number of members of class k,  Sum(k) = Σ v,  row k of Centres() = Sum(k)/M_k (zero if M_k = 0)
 //
-// An image pushed in several epochs is a member several times, each time with its ID.
+// An image pushed in several epochs is a member several times, always with the same ID.
 //
-// Vectors are float32. Sums are float64 and updated vector by vector: a push costs O(d), whatever the capacity.
-// A class is recomputed from its members after every [refreshAfter] changes, so that rounding errors do not
-// accumulate; this depends only on the pushes. Only Push, Clear and SetState write; between writes any number
-// of goroutines may read.
+// Vectors are float32. Sums are float64 and updated vector by vector, so a push costs O(d) for any capacity. To stop
+// rounding errors from accumulating, a class is recomputed from its members after every [refreshAfter] changes; this
+// depends only on the pushes. Only Push, Clear and SetState write; between writes, goroutines may read concurrently.
 type Bank struct {
 	set      Set            // capacity×dim ring; only the first filled rows are members
 	next     int            // index of the next vector
 	filled   int            // members, ≤ capacity
 	sums     []float64      // classes×dim
 	counts   []int          // classes
-	images   []int          // classes: number of different IDs among the members
+	images   []int          // classes: number of distinct IDs among the members
 	copies   map[shown]int  // members per class and ID; nil: every member is a separate image
 	changes  []int          // classes: pushes and evictions since the last recomputation
 	versions []uint64       // classes: increases with every change
 	centres  blas32.General // classes×dim
 	touched  []int          // scratch: classes changed by the current Push
-	stale    []bool         // classes: is in touched
+	stale    []bool         // classes: whether the class is in touched
 }
 
 // shown is an image with a label.
 type shown struct{ label, id int }
 
-// refreshAfter is the number of changes after which the sum of a class is recomputed from its rows.
+// refreshAfter is the number of changes after which the sum of a class is recomputed from its members.
 const refreshAfter = 1000
 
 // NewBank allocates an empty bank for capacity vectors of dimension dim with labels 0 … classes-1.
@@ -49,9 +48,8 @@ func NewBank(capacity, dim, classes int) *Bank {
 	return b
 }
 
-// BankOf returns a full bank of every vector of z, for judging a whole set against itself; every row is a
-// separate image. The bank shares the vectors of z, which must not change while it is used; a Push would
-// overwrite them.
+// BankOf returns a full bank of all vectors of z, used to compare a whole set with itself; every row is a separate
+// image. The bank shares the vectors of z, which must not change while the bank is used. Push would overwrite them.
 func BankOf(z Set, classes int) *Bank {
 	if z.Len() < 1 || z.Dim() < 1 || classes < 1 || z.X.Stride != z.X.Cols || len(z.Labels) != z.Len() {
 		panic(fmt.Sprintf("features: bank of a set of %d×%d, stride %d, %d labels, %d classes", z.Len(), z.Dim(),
@@ -102,21 +100,21 @@ func (b *Bank) Count(k int) int { return b.counts[k] }
 // separate images.
 func (b *Bank) Images(k int) int { return b.images[k] }
 
-// Sum returns a view of the sum of the members of class k, exactly zero if there are none.
+// Sum returns a view of the sum of the members of class k, which is exactly zero if there are no members.
 func (b *Bank) Sum(k int) []float64 {
 	d := b.Dim()
 	return b.sums[k*d : (k+1)*d : (k+1)*d]
 }
 
-// Centres returns a view of the classes×dim matrix of class means (not renormalised), with zero rows for
-// classes without members. One product Z·Centresᵀ gives the mean similarity of every row of Z to every class.
+// Centres returns a view of the classes×dim matrix of class means (not renormalised), with zero rows for empty classes.
+// The product Z·Centresᵀ gives the mean similarity of each row of Z to each class.
 func (b *Bank) Centres() blas32.General { return b.centres }
 
-// Version increases whenever a member of class k is added or removed. Results computed from Sum(k) and Count(k)
-// can be cached until then.
+// Version increases whenever a member of class k is added or removed. Results computed from Sum(k) and Count(k) may be
+// cached while it is unchanged.
 func (b *Bank) Version(k int) uint64 { return b.versions[k] }
 
-// Set returns a view of the members in ring order (not in order of arrival), valid until the next Push.
+// Set returns a view of the members in ring order, not in order of arrival. It is valid until the next Push.
 func (b *Bank) Set() Set {
 	s := Set{Labels: b.set.Labels[:b.filled], IDs: b.set.IDs[:b.filled]}
 	s.X = blas32.General{Rows: b.filled, Cols: b.set.X.Cols, Stride: b.set.X.Stride,
@@ -127,15 +125,15 @@ func (b *Bank) Set() Set {
 // Clear removes all members.
 func (b *Bank) Clear() {
 	if err := b.SetState(NewBank(b.Cap(), b.Dim(), b.Classes()).State()); err != nil {
-		panic(err) // impossible: the shape is its own
+		panic(err) // impossible: the state has the bank's own shape
 	}
 }
 
-// Push appends the rows of z one by one; each evicts the oldest member once the bank is full. If there are more
-// rows than the capacity, the last ones stay. A label outside the classes is a bug of ours and panics.
+// Push appends the rows of z one by one; in a full bank, each row evicts the oldest member. If there are more rows than
+// the capacity, only the last are kept. Push panics for a label outside the classes, which is a bug in winnow.
 func (b *Bank) Push(z Set) {
 	if z.Len() > 0 && z.Dim() != b.Dim() {
-		panic(fmt.Sprintf("features: bank of dimension %d is given vectors of dimension %d", b.Dim(), z.Dim()))
+		panic(fmt.Sprintf("features: bank: found vectors of dimension %d, expected %d", z.Dim(), b.Dim()))
 	}
 	for _, k := range z.Labels[:z.Len()] {
 		b.checkLabel(k)
@@ -152,7 +150,7 @@ func (b *Bank) Push(z Set) {
 
 func (b *Bank) checkLabel(k int) {
 	if k < 0 || k >= len(b.counts) {
-		panic(fmt.Sprintf("features: bank of %d classes is given label %d", len(b.counts), k))
+		panic(fmt.Sprintf("features: bank of %d classes: label %d is not a class", len(b.counts), k))
 	}
 }
 
@@ -172,7 +170,7 @@ func (b *Bank) pushRow(row []float32, label, id int) {
 	}
 }
 
-// addSigned adds sign·row, of the image id, to the sum of class k and marks the class as changed.
+// addSigned adds sign·row to the sum of class k for the image id, and marks the class as changed.
 func (b *Bank) addSigned(k, id int, row []float32, sign int) {
 	addTo(b.Sum(k), row, float64(sign))
 	b.counts[k] += sign
@@ -185,7 +183,7 @@ func (b *Bank) addSigned(k, id int, row []float32, sign int) {
 	}
 }
 
-// countMember counts one member of an image more or less (sign ±1), and returns the change in the number of images of
+// countMember adds sign (±1) to the number of members of an image, and returns the change in the number of images of
 // the class.
 func (b *Bank) countMember(s shown, sign int) int {
 	if b.copies == nil || s.id < 0 {
@@ -230,7 +228,7 @@ func (b *Bank) sumAnew(k int) {
 	}
 }
 
-// addTo adds sign·row to sum, sign ±1.
+// addTo adds sign·row to sum; sign is ±1.
 func addTo(sum []float64, row []float32, sign float64) {
 	sum = sum[:len(row)]
 	for j, v := range row {
@@ -238,7 +236,7 @@ func addTo(sum []float64, row []float32, sign float64) {
 	}
 }
 
-// scaleInto writes sum/count, or zeros if count is 0.
+// scaleInto writes sum/count to dst, or zeros if count is 0.
 func scaleInto(dst []float32, sum []float64, count int) {
 	if count == 0 {
 		clear(dst)

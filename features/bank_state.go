@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// BankState is the complete state of a [Bank] as plain data for a checkpoint. A bank with a restored state
-// continues bit for bit like the original.
+// BankState is the complete state of a [Bank] as plain data for a checkpoint. A bank restored from it continues exactly
+// like the original.
 type BankState struct {
 	Capacity, Dim, Classes int
 	Next                   int       // ring position of the next vector
-	Labels, IDs            []int     // of the members, in ring order
+	Labels, IDs            []int     // labels and IDs of the members, in ring order
 	X                      []float32 // members×Dim, in ring order
-	Sums                   []float64 // Classes×Dim; stored because sums built step by step have their own rounding
-	Changes                []int     // Classes: changes since the last recomputation of each
+	Sums                   []float64 // Classes×Dim; stored because incremental sums have their own rounding errors
+	Changes                []int     // Classes: changes since the last recomputation
 }
 
 // State returns a copy of the bank's state.
@@ -30,8 +30,8 @@ func (b *Bank) State() BankState {
 	}
 }
 
-// SetState replaces the content of the bank. A state of another size or an inconsistent one is an error and
-// leaves the bank unchanged.
+// SetState replaces the content of the bank. If the state has another shape or is inconsistent, SetState returns an
+// error and leaves the bank unchanged.
 func (b *Bank) SetState(s BankState) error {
 	counts, err := b.validateBank(s)
 	if err != nil {
@@ -54,7 +54,7 @@ func (b *Bank) SetState(s BankState) error {
 	return nil
 }
 
-// validateBank validates a state against the bank and itself, and counts its members per class.
+// validateBank checks a state against the bank and for consistency, and counts its members per class.
 func (b *Bank) validateBank(s BankState) ([]int, error) {
 	n, counts := len(s.Labels), make([]int, b.Classes())
 	if s.Capacity != b.Cap() || s.Dim != b.Dim() || s.Classes != b.Classes() {
@@ -63,7 +63,7 @@ func (b *Bank) validateBank(s BankState) ([]int, error) {
 	}
 	if n > s.Capacity || s.Next < 0 || s.Next >= s.Capacity || n < s.Capacity && s.Next != n || len(s.IDs) != n ||
 		len(s.X) != n*s.Dim || len(s.Sums) != s.Classes*s.Dim || len(s.Changes) != s.Classes {
-		return nil, fmt.Errorf("features: bank state of %d members, next at %d: its lists do not fit together", n,
+		return nil, fmt.Errorf("features: bank state of %d members, next at %d: its lists have inconsistent lengths", n,
 			s.Next)
 	}
 	sums := make([]float64, len(s.Sums))
@@ -76,7 +76,7 @@ func (b *Bank) validateBank(s BankState) ([]int, error) {
 	}
 	for j, want := range sums {
 		if !(math.Abs(s.Sums[j]-want) <= 1e-6*(1+math.Abs(want))) {
-			return nil, fmt.Errorf("features: bank state: sum of class %d is not that of its members", j/s.Dim)
+			return nil, fmt.Errorf("features: bank state: the sum of class %d is not the sum of its members", j/s.Dim)
 		}
 	}
 	return counts, nil

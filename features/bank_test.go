@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// member is one vector of the slow bank, which is a plain list, newest last.
+// member is a vector of the reference bank, which is a plain list with the newest member last.
 type member struct {
 	row   []float32
 	label int
@@ -56,7 +56,7 @@ func compare(b *Bank, want []member) string {
 	return ""
 }
 
-// randomSet draws n vectors with IDs from first on.
+// randomSet draws n vectors with consecutive IDs starting at first.
 func randomSet(r *rand.Rand, n, dim, classes, first int) Set {
 	z := NewSet(n, dim)
 	for i := range n {
@@ -106,7 +106,7 @@ func TestDriftIsStopped(t *testing.T) {
 		}
 	}
 	push(10)
-	b.Sum(0)[1] += 0.5 // more drift than ever occurs
+	b.Sum(0)[1] += 0.5 // more drift than occurs in practice
 	push(1)
 	if compare(b, want) == "" {
 		t.Fatal("the drift was not there")
@@ -158,7 +158,7 @@ func TestBankOfIsAPushedBank(t *testing.T) {
 
 func TestStateGoesOnToTheSameBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for _, filled := range []int{0, 3, 10, 2500} { // empty, part, just full, long after the first refresh
+	for _, filled := range []int{0, 3, 10, 2500} { // empty, partly filled, just full, long after the first refresh
 		a, b := NewBank(10, 3, 2), NewBank(10, 3, 2)
 		a.Push(randomSet(r, filled, 3, 2, 0))
 		for range filled {
@@ -181,8 +181,8 @@ func TestStateGoesOnToTheSameBits(t *testing.T) {
 	}
 }
 
-// Images counts every ID once for its label, through evictions and a restored state; rows without an ID are
-// separate images.
+// Images counts each ID once per label, also after evictions and a restored state; rows without an ID are separate
+// images.
 func TestImagesCountsCopiesOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	b := NewBank(30, 4, 3)

@@ -15,25 +15,25 @@ import (
 // sumBlock is the size of a block in bytes. The last block of a file may be shorter.
 const sumBlock = 1 << 14
 
-// sumWidth is the size of a stored sum in bytes.
+// sumWidth is the size of a stored checksum in bytes.
 const sumWidth = 8
 
-// blockSums are the sums of a file's blocks, and which of them have been compared. It is safe for concurrent use.
+// blockSums holds the checksums of a file's blocks and records which are verified. It is safe for concurrent use.
 type blockSums struct {
 	sums []uint64
-	seen []atomic.Uint32 // a bit a block
-	size int64           // of the file
+	seen []atomic.Uint32 // one bit per block
+	size int64           // size of the file
 }
 
 // countBlocks returns the number of blocks of a file of this size.
 func countBlocks(size int64) int { return int((size + sumBlock - 1) / sumBlock) }
 
-// newBlockSums returns the sums of a file of this size. There must be one a block.
+// newBlockSums returns the checksums of a file of this size, one per block.
 func newBlockSums(sums []uint64, size int64) *blockSums {
 	return &blockSums{sums: sums, seen: make([]atomic.Uint32, (len(sums)+31)/32), size: size}
 }
 
-// decodeBlockSums returns sums as they are on disk: [sumWidth] bytes each, little-endian.
+// decodeBlockSums decodes checksums stored on disk: [sumWidth] bytes each, little-endian.
 func decodeBlockSums(data []byte) []uint64 {
 	sums := make([]uint64, len(data)/sumWidth)
 	for i := range sums {
@@ -42,7 +42,7 @@ func decodeBlockSums(data []byte) []uint64 {
 	return sums
 }
 
-// writeSumsOf writes the sums of all blocks of a file.
+// writeSumsOf writes the checksums of all blocks of a file.
 func writeSumsOf(w io.Writer, file io.Reader) error {
 	block := make([]byte, sumBlock)
 	for {
@@ -61,7 +61,7 @@ func writeSumsOf(w io.Writer, file io.Reader) error {
 	}
 }
 
-// hasCompared reports whether all blocks of a range of bytes have been compared.
+// hasCompared reports whether all blocks in a byte range were verified.
 func (s *blockSums) hasCompared(from, to int64) bool {
 	for k := from / sumBlock; k*sumBlock < to; k++ {
 		if s.seen[k/32].Load()&(1<<(k%32)) == 0 {
@@ -71,15 +71,15 @@ func (s *blockSums) hasCompared(from, to int64) bool {
 	return true
 }
 
-// widenToBlocks widens a range of bytes to whole blocks.
+// widenToBlocks extends a byte range to whole blocks.
 func (s *blockSums) widenToBlocks(from, to int64) (int64, int64) {
 	return from / sumBlock * sumBlock, min((to+sumBlock-1)/sumBlock*sumBlock, s.size)
 }
 
-// compareAll compares whole blocks, which begin at byte from, with their sums, on all cores if they are many. If one
-// differs it returns the range of its bytes, the last included.
+// compareAll verifies whole blocks, starting at byte from, using all cores if there are many blocks. If a block
+// differs, it returns the block's range of bytes, last included.
 func (s *blockSums) compareAll(data []byte, from int64) (first, last int64, ok bool) {
-	const most = 16 * sumBlock // bytes that one core compares at a time
+	const most = 16 * sumBlock // bytes verified by one core at a time
 	if len(data) <= most {
 		return s.compareBlocks(data, from)
 	}

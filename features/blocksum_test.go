@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A changed byte is found in its block and in no other, once.
+// A changed byte is found in its own block only.
 func TestCompare(t *testing.T) {
 	data := make([]byte, 3*sumBlock+100)
 	for i := range data {
@@ -36,7 +36,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Many blocks are compared on all cores, and the first that differs is named.
+// Many blocks are verified on all cores, and the first block that differs is returned.
 func TestCompareMany(t *testing.T) {
 	data := make([]byte, 100*sumBlock-5)
 	var sums bytes.Buffer
@@ -50,6 +50,6 @@ func TestCompareMany(t *testing.T) {
 	}
 	data[99*sumBlock], data[42*sumBlock+7], data[43*sumBlock] = 0, 0, 0
 	if _, _, ok := s.compareAll(data, 0); !ok || !s.hasCompared(0, int64(len(data))) {
-		t.Error("mended, and not found equal")
+		t.Error("restored, but still found different")
 	}
 }

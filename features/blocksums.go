@@ -13,13 +13,13 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// sumsFile holds a sum for each block of features.npy, so that a changed bit is found wherever vectors are read,
-// without reading the others.
+// sumsFile holds a checksum for each block of features.npy. A changed bit is thus found when its vector is read,
+// without reading other blocks.
 const sumsFile = "features.sums"
 
 const sumsMagic = "winnow xxh3 16384\n"
 
-// readBlockSums reads the sums of features.npy, which has this size.
+// readBlockSums reads the checksums of features.npy; size is the size of features.npy.
 func (s *Store) readBlockSums(size int64) error {
 	name := filepath.Join(s.Dir, sumsFile)
 	data, err := s.readFile(sumsFile)
@@ -35,7 +35,7 @@ func (s *Store) readBlockSums(size int64) error {
 	return nil
 }
 
-// writeBlockSums writes the sums of features.npy.
+// writeBlockSums writes the checksums of features.npy.
 func writeBlockSums(ctx context.Context, dir string, vectors io.Reader) error {
 	return atomicfile.Write(filepath.Join(dir, sumsFile), func(w io.Writer) error {
 		out := bufio.NewWriter(w)
@@ -44,17 +44,17 @@ func writeBlockSums(ctx context.Context, dir string, vectors io.Reader) error {
 	})
 }
 
-// compareStoreSums compares whole blocks of features.npy, which begin at byte from, with their sums.
+// compareStoreSums verifies whole blocks of features.npy, starting at byte from.
 func (s *Store) compareStoreSums(data []byte, from int64) error {
 	if first, last, ok := s.sums.compareAll(data, from); !ok {
-		return &DamageError{fmt.Errorf("features: %s: bytes %d to %d do not fit %s: one of the files has changed "+
-			"since it was written: restore both, or repeat the extraction, which finds out which",
+		return &DamageError{fmt.Errorf("features: %s: bytes %d to %d do not fit %s: one of the two files has changed "+
+			"since it was written: restore both, or repeat the extraction, which determines which",
 			filepath.Join(s.Dir, VectorsFile), first, last, sumsFile)}
 	}
 	return nil
 }
 
-// readAt returns n bytes of features.npy, in the memory of scratch. It compares their blocks unless that was done.
+// readAt returns n bytes of features.npy, using the memory of scratch. It verifies their blocks on first use.
 func (s *Store) readAt(f io.ReaderAt, at int64, n int, scratch *[]byte) ([]byte, error) {
 	from, to := at, at+int64(n)
 	compared := s.sums.hasCompared(from, to)
@@ -76,7 +76,7 @@ func (s *Store) readAt(f io.ReaderAt, at int64, n int, scratch *[]byte) ([]byte,
 	return b[at-from:][:n], nil
 }
 
-// compareMapped compares the blocks of mapped rows of the store.
+// compareMapped verifies the blocks of mapped rows of the store.
 func (s *Store) compareMapped(ctx context.Context, file []float32, first, rows int) error {
 	at, to := s.sums.widenToBlocks(s.offset+4*int64(first)*int64(s.Dim), s.offset+4*int64(first+rows)*int64(s.Dim))
 	for data := FloatBytes(file); at < to; {

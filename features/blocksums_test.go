@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A flipped bit is found by whoever reads its block, and by nobody else.
+// A flipped bit is found when its block is read, and not when other blocks are read.
 func TestChangedBits(t *testing.T) {
 	plan := testPlan(9000) // seven blocks of 12-byte rows
 	s := makeStore(t, filepath.Join(t.TempDir(), "store"), plan)

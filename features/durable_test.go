@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestFlushByTime: the work of a slow network is on disk after a few seconds, however few rows it is.
+// TestFlushByTime checks that rows of a slow network are on disk after a few seconds, even if there are few.
 func TestFlushByTime(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestFlushByTime(t *testing.T) {
 	})
 }
 
-// TestOldStoreGoesFirst: the removal of store.json is durable before the new vectors replace the old ones.
+// TestOldStoreGoesFirst checks that store.json is durably removed before new vectors replace the old vectors.
 func TestOldStoreGoesFirst(t *testing.T) {
 	dir := t.TempDir()
 	plan := testPlan(10)
@@ -74,8 +74,8 @@ func TestOldStoreGoesFirst(t *testing.T) {
 	}
 }
 
-// TestFinishInterrupted: computing the checksum of the vectors, which takes seconds for a large store, stops
-// when the context is cancelled, and Create continues from there.
+// TestFinishInterrupted checks that computing the checksum, which takes seconds for a large store, stops when the
+// context is cancelled, and that Create continues afterwards.
 func TestFinishInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	plan := testPlan(10)

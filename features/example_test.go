@@ -25,7 +25,7 @@ func ExampleFromRows() {
 	// [0.6 0.8] [7 9] [0 1]
 }
 
-// Vectors come from numpy and go back to it.
+// Vectors are exchanged with numpy in both directions.
 func ExampleReadNPY() {
 	var file bytes.Buffer
 	if err := features.WriteNPY(&file,
@@ -45,7 +45,7 @@ func ExampleReadNPY() {
 	// 2 3 [4 5 6]
 }
 
-// A store holds the vectors of a list of images, and no labels.
+// A store holds the vectors of a list of images, without labels.
 func ExampleCreate() {
 	dir, err := os.MkdirTemp("", "features")
 	if err != nil {

@@ -25,8 +25,8 @@ func widenHalf(b uint16) float32 {
 	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }
 
-// toHalf returns the nearest binary16 number, rounding halves to even as IEEE 754 and numpy do. Values nearer
-// to 2¹⁶ than to the largest number become infinite; NaN stays NaN.
+// toHalf returns the nearest binary16 number, rounding halves to even as IEEE 754 and numpy do. Values that are closer
+// to 2¹⁶ than to the largest binary16 become infinite; NaN stays NaN.
 func toHalf(v float32) uint16 {
 	b := math.Float32bits(v)
 	sign, b := uint16(b>>16)&0x8000, b&0x7fffffff
@@ -35,7 +35,7 @@ func toHalf(v float32) uint16 {
 		return sign | 0x7e00
 	case b >= 143<<23: // 2¹⁶
 		return sign | 0x7c00
-	case b < 113<<23: // below 2⁻¹⁴: a multiple of 2⁻²⁴, counted by the last bits of 0.5 + |v|
+	case b < 113<<23: // below 2⁻¹⁴: a multiple of 2⁻²⁴, given by the last bits of 0.5 + |v|
 		return sign | uint16(math.Float32bits(0.5+math.Float32frombits(b))-126<<23)
 	}
 	b += 1<<12 - 1 + b>>13&1 // a carry into the exponent is correct, up to infinity

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// slowHalf rounds by arithmetic: the spacing of halves at |v| is 2^(e-10), at least 2⁻²⁴.
+// slowHalf rounds by arithmetic: the spacing of binary16 numbers at |v| is 2^(e-10), at least 2⁻²⁴.
 func slowHalf(v float32) float64 {
 	x := math.Abs(float64(v))
 	_, e := math.Frexp(x) // x = f·2^e, ½ ≤ f < 1
@@ -20,11 +20,11 @@ func slowHalf(v float32) float64 {
 
 func sameFloat(a, b float64) bool { return a == b && math.Signbit(a) == math.Signbit(b) }
 
-// halfErrors counts where a conversion differs from slowHalf.
+// halfErrors counts values for which a conversion differs from slowHalf.
 func halfErrors(convert func(float32) uint16) int {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var list []float32
-	for b := range 1 << 16 { // every half, both neighbours, and the midpoints, where ties are
+	for b := range 1 << 16 { // every binary16 number, both neighbours, and midpoints, which are ties
 		v := widenHalf(uint16(b))
 		if v != v {
 			continue
@@ -49,7 +49,7 @@ func halfErrors(convert func(float32) uint16) int {
 }
 
 func TestHalf(t *testing.T) {
-	for b := range 1 << 16 { // every half converts to itself, including subnormals, infinities and signs
+	for b := range 1 << 16 { // every binary16 number converts to itself, with subnormals, infinities and signs
 		v := widenHalf(uint16(b))
 		if v != v {
 			if back := widenHalf(toHalf(v)); back == back {

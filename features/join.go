@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// SourceError is an error: the vectors of a store to join are not those that were written.
+// SourceError is the error for a store to be joined whose vectors have changed since they were written.
 type SourceError struct {
 	Dir string
 	Err error
@@ -18,13 +18,13 @@ func (e *SourceError) Error() string { return fmt.Sprintf("%s: %v", e.Dir, e.Err
 
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// Join combines stores of consecutive images, in this order, into a store in dir, as [Create] does, and releases their
-// paths. Stores of whole batches give, byte for byte, the store made in one run on the same device. A vector that has
-// changed since it was written is a *[SourceError].
+// Join combines stores of consecutive images, in this order, into a store in dir, as [Create] does. It releases the
+// paths of the stores. Joining stores of whole batches gives, byte for byte, the store of a single run on the same
+// device. A changed vector is reported as a *[SourceError].
 func Join(ctx context.Context, stores []*Store, dir string, overwrite bool,
 	progress func(done, total int)) (*Store, error) {
 	if len(stores) == 0 {
-		return nil, fmt.Errorf("features: join: no store is given")
+		return nil, fmt.Errorf("features: join: found no store, expected at least one")
 	}
 	for _, s := range stores[1:] {
 		if why := describeStoreDiff(stores[0], s); why != "" {
@@ -37,7 +37,7 @@ func Join(ctx context.Context, stores []*Store, dir string, overwrite bool,
 		return nil, err
 	}
 	defer w.Close()
-	first := 0 // row of the store's first image in the whole
+	first := 0 // row of the store's first image in the joined store
 	for _, s := range stores {
 		err := w.appendStore(ctx, s, first)
 		if _, damaged := errors.AsType[*DamageError](err); damaged {
@@ -53,7 +53,7 @@ func Join(ctx context.Context, stores []*Store, dir string, overwrite bool,
 	return w.Finish(ctx)
 }
 
-// appendStore appends the rows of a store whose first image is that of row first, without those that are there.
+// appendStore appends the missing rows of a store; first is the row of its first image in the joined store.
 func (w *Writer) appendStore(ctx context.Context, s *Store, first int) error {
 	record, all := s.Views()*s.Dim, AllRows(s.Rows)
 	for from := max(w.rows-first, 0); from < s.Rows; from = w.rows - first {
@@ -76,7 +76,7 @@ func (w *Writer) appendStore(ctx context.Context, s *Store, first int) error {
 	return nil
 }
 
-// describeStoreDiff describes how two stores differ in more than their images, or returns "".
+// describeStoreDiff describes how two stores differ apart from their images, or returns "".
 func describeStoreDiff(a, b *Store) string {
 	key := b.Key
 	key.Images = a.Key.Images
@@ -84,12 +84,13 @@ func describeStoreDiff(a, b *Store) string {
 		return why
 	}
 	if a.Batch != b.Batch || a.Dim != b.Dim {
-		return fmt.Sprintf("batches of %d with %d values a row, batches of %d with %d", a.Batch, a.Dim, b.Batch, b.Dim)
+		return fmt.Sprintf("batches of %d with %d values per row, batches of %d with %d", a.Batch, a.Dim, b.Batch,
+			b.Dim)
 	}
 	return ""
 }
 
-// newJoinedPlan returns the plan of the whole, which names all devices and versions of the stores.
+// newJoinedPlan returns the plan of the joined store, which lists all devices and versions of the stores.
 func newJoinedPlan(stores []*Store) Plan {
 	info, total := stores[0].Info, 0
 	for _, s := range stores {
@@ -98,7 +99,7 @@ func newJoinedPlan(stores []*Store) Plan {
 	plan := Plan{Key: info.Key, Dim: info.Dim, Batch: info.Batch, ModelFile: info.ModelFile,
 		Paths: make([]string, 0, total)}
 	var devices, versions []string
-	for _, s := range stores { // the names dominate the memory of large lists: keep them once
+	for _, s := range stores { // names dominate the memory of large lists, so keep them once
 		plan.Paths = append(plan.Paths, s.Paths...)
 		s.Paths, s.rows = nil, nil
 		devices, versions = append(devices, s.Device), append(versions, s.Winnow)
@@ -107,7 +108,7 @@ func newJoinedPlan(stores []*Store) Plan {
 	return plan
 }
 
-// eachOnce lists distinct texts, sorted.
+// eachOnce joins the distinct texts in sorted order.
 func eachOnce(texts []string) string {
 	slices.Sort(texts)
 	return strings.Join(slices.Compact(texts), ", ")

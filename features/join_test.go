@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// makeRun makes the store of the images from first to before end of a plan.
+// makeRun makes a store of a plan's images from first up to end.
 func makeRun(t testing.TB, dir string, plan Plan, first, end int) {
 	t.Helper()
 	part := plan
@@ -37,7 +37,7 @@ func makeRun(t testing.TB, dir string, plan Plan, first, end int) {
 	}
 }
 
-// border is the first image of run i of as many of whole batches.
+// border returns the first image of run i if a plan is divided into of runs of whole batches.
 func border(plan Plan, i, of int) int {
 	batches := (len(plan.Paths) + plan.Batch - 1) / plan.Batch
 	return min(batches*i/of*plan.Batch, len(plan.Paths))
@@ -55,7 +55,7 @@ func runsOf(t testing.TB, dir string, plan Plan, of int) []string {
 	return dirs
 }
 
-// joinDirs joins the stores in folders.
+// joinDirs joins the stores in the given folders.
 func joinDirs(dirs []string, out string, overwrite bool, progress func(done, total int)) (*Store, error) {
 	stores := make([]*Store, len(dirs))
 	for i, dir := range dirs {
@@ -109,14 +109,14 @@ func TestJoinRefuses(t *testing.T) {
 		change func(t *testing.T, dirs []string) []string
 		want   string
 	}{
-		"none": {func(t *testing.T, dirs []string) []string { return nil }, "no store is given"},
+		"none": {func(t *testing.T, dirs []string) []string { return nil }, "found no store"},
 		"no store": {func(t *testing.T, dirs []string) []string {
 			return append(dirs, filepath.Join(dirs[0], "no"))
 		}, "no feature store"},
 		"other model": {func(t *testing.T, dirs []string) []string {
 			makeRun(t, dirs[1]+"b", with(func(p *Plan) { p.Key.Model = "2" }), 4, 8)
 			return []string{dirs[0], dirs[1] + "b", dirs[2]}
-		}, "made with model 1f3a, asked for 2"},
+		}, "made with model 1f3a, expected 2"},
 		"other views": {func(t *testing.T, dirs []string) []string {
 			makeRun(t, dirs[1]+"b", with(func(p *Plan) { p.Key.Views = []string{"flip"} }), 4, 8)
 			return []string{dirs[0], dirs[1] + "b", dirs[2]}

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// minNorm is the least length that a vector is divided by (the usual ε of normalisation).
+// minNorm is the smallest norm that a vector is divided by (the usual ε of normalisation).
 const minNorm = 1e-12
 
-// Dot returns a·b in float64. It sums in four chains, which fixes the order and lets the processor overlap
+// Dot returns a·b in float64. It sums in four independent chains, which fixes the order and lets the processor overlap
 // them.
 func Dot(a, b []float32) float64 {
 	b = b[:len(a)]
@@ -28,8 +28,8 @@ func Dot(a, b []float32) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// Normalize divides every row by its Euclidean norm, in place. A zero or non-finite row is an error that names
-// the row: callers are doors, and rows that pass are on the unit sphere.
+// Normalize divides every row by its Euclidean norm, in place. A zero or non-finite row is an error that names the row;
+// after success, all rows are unit vectors.
 func Normalize(x blas32.General) error {
 	for i := range x.Rows {
 		row := Row(x, i)
@@ -48,7 +48,7 @@ func Normalize(x blas32.General) error {
 	return nil
 }
 
-// UnitRows reports whether all rows have unit length, up to the rounding of float32.
+// UnitRows reports whether all rows have unit length, up to float32 rounding.
 func UnitRows(x blas32.General) bool {
 	for i := range x.Rows {
 		if row := Row(x, i); !(math.Abs(Dot(row, row)-1) < 1e-5) {
@@ -58,8 +58,7 @@ func UnitRows(x blas32.General) bool {
 	return true
 }
 
-// UnitRow writes z = y/max(‖y‖, 1e-12) and returns ‖y‖; z may be y. If ‖y‖ is not finite, every value of z is
-// NaN.
+// UnitRow writes z = y/max(‖y‖, 1e-12) and returns ‖y‖; z may be y. If ‖y‖ is not finite, all values of z are NaN.
 func UnitRow(z, y []float32) float64 {
 	norm := math.Sqrt(Dot(y, y))
 	scale := float32(1 / max(norm, minNorm))
@@ -85,8 +84,8 @@ func UnitRowGrad(dy, z, dz []float32, norm float64) {
 	}
 }
 
-// Softmax writes p_c = e^{l_c}/Σ_k e^{l_k} and returns log Σ_k e^{l_k}; p may be l. It shifts by the largest
-// value, so nothing overflows.
+// Softmax writes p_c = e^{l_c}/Σ_k e^{l_k} and returns log Σ_k e^{l_k}; p may be l. It subtracts the largest value
+// first, to avoid overflow.
 func Softmax[T float32 | float64](p []float64, l []T) float64 {
 	top := largest(l)
 	var sum float64

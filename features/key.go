@@ -8,30 +8,30 @@ import (
 	"slices"
 )
 
-// Key describes which features a store holds. Two stores with equal keys hold the same numbers (on the same
-// machine, bit for bit). Labels are not part of it, so all noise levels of a dataset share one store.
+// Key identifies the features in a store. Stores with equal keys hold the same numbers, on the same machine bit for
+// bit. Labels are not part of the key, so all noise levels of a dataset share a store.
 type Key struct {
 	Model         string   `json:"model"`         // sha256 of the ONNX file, hexadecimal
 	Output        string   `json:"output"`        // name of the tensor that holds the features
 	Preprocessing string   `json:"preprocessing"` // canonical text of size, crop, mean, …
-	Views         []string `json:"views"`         // the crops made of each image; the first is "center"
-	Images        string   `json:"images"`        // HashPaths of the image list
+	Views         []string `json:"views"`         // the crops of each image; the first is "center"
+	Images        string   `json:"images"`        // [HashPaths] of the image list
 
-	// Decoder names the image decoder and its version, "" in stores made before it was recorded. The same
-	// preprocessing of images decoded differently gives other numbers.
+	// Decoder names the image decoder and its version, "" in stores written before it was recorded. The same
+	// preprocessing with another decoder gives other numbers.
 	Decoder string `json:"decoder,omitempty"`
 
-	// DType is Float16 if the numbers are stored as float16, and "" for float32, the original type.
+	// DType is Float16 if the numbers are stored as float16, and "" for float32.
 	DType string `json:"dtype,omitempty"`
 }
 
-// MaxViews limits the views of an image; more is a mistake.
+// MaxViews limits the number of views per image; a larger number is a mistake.
 const MaxViews = 256
 
 // countViews returns the number of views, at least one.
 func (k Key) countViews() int { return max(len(k.Views), 1) }
 
-// isPlainKey reports whether the matrix is n×d of float32, which every version of winnow reads.
+// isPlainKey reports whether the matrix is n×d of float32, which every version of winnow can read.
 func (k Key) isPlainKey() bool { return k.countViews() == 1 && k.DType == "" }
 
 // Element returns the type of the stored numbers.
@@ -42,7 +42,7 @@ func (k Key) Element() string {
 	return k.DType
 }
 
-// numpyDescr returns numpy's name of that type.
+// numpyDescr returns numpy's name of the element type.
 func (k Key) numpyDescr() string {
 	if k.DType == Float16 {
 		return "<f2"
@@ -50,8 +50,8 @@ func (k Key) numpyDescr() string {
 	return "<f4"
 }
 
-// matrixShape returns the shape of the matrix: n×d, or n×views×d. All views of an image are adjacent: they are made
-// together, shards can be concatenated, and a reader of one view reads whole vectors.
+// matrixShape returns the shape of the matrix: n×d or n×views×d. The views of an image are adjacent because they are
+// computed together and so that shards can be concatenated; a reader of one view still reads whole vectors.
 func (k Key) matrixShape(rows, dim int) []int {
 	if k.countViews() == 1 {
 		return []int{rows, dim}
@@ -59,10 +59,10 @@ func (k Key) matrixShape(rows, dim int) []int {
 	return []int{rows, k.countViews(), dim}
 }
 
-// checkKey returns an error if no store can have this key.
+// checkKey returns an error if the key is not valid for any store.
 func (k Key) checkKey() error {
 	if k.DType != "" && k.DType != Float16 {
-		return fmt.Errorf("element type %q, expected %s or none, which is %s", k.DType, Float16, Float32)
+		return fmt.Errorf(`element type %q, expected %s or "" (%s)`, k.DType, Float16, Float32)
 	}
 	if len(k.Views) > MaxViews {
 		return fmt.Errorf("%d views, expected at most %d", len(k.Views), MaxViews)
@@ -70,7 +70,7 @@ func (k Key) checkKey() error {
 	return nil
 }
 
-// Differs describes the first part in which other differs from k, or returns "" if the keys are equal.
+// Differs describes the first difference between k and other, or returns "" if the keys are equal.
 func (k Key) Differs(other Key) string {
 	for _, part := range []struct {
 		what       string
@@ -82,13 +82,13 @@ func (k Key) Differs(other Key) string {
 		{"image list", k.Images, other.Images},
 	} {
 		if part.was != part.asked {
-			return fmt.Sprintf("made with %s %v, asked for %v", part.what, part.was, part.asked)
+			return fmt.Sprintf("made with %s %v, expected %v", part.what, part.was, part.asked)
 		}
 	}
 	return ""
 }
 
-// KeyError is an error: a store, finished or begun, holds something other than requested.
+// KeyError is the error for a finished or unfinished store with another key than requested.
 type KeyError struct {
 	Dir string
 	Why string // as returned by Key.Differs
@@ -96,14 +96,14 @@ type KeyError struct {
 
 func (e *KeyError) Error() string { return fmt.Sprintf("features: %s: %s", e.Dir, e.Why) }
 
-// DamageError is an error: a store, finished or begun, is not readable as what it claims to be.
+// DamageError is the error for a finished or unfinished store that is damaged.
 type DamageError struct{ Err error }
 
 func (e *DamageError) Error() string { return e.Err.Error() }
 
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// HashPaths returns the sha256 of an image list as stored in paths.txt: one path per line.
+// HashPaths returns the sha256 of an image list in the format of paths.txt: one path per line.
 func HashPaths(paths []string) string {
 	sum := sha256.New()
 	w := bufio.NewWriter(sum)
@@ -112,13 +112,13 @@ func HashPaths(paths []string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// checkPaths returns an error for lists that no store can have.
+// checkPaths returns an error if a list is empty or contains an empty path.
 func checkPaths(paths []string) error {
 	if len(paths) == 0 {
 		return fmt.Errorf("features: the image list is empty")
 	}
 	if i := slices.Index(paths, ""); i >= 0 {
-		return fmt.Errorf("features: image %d: its path is empty", i)
+		return fmt.Errorf("features: image %d: the path is empty", i)
 	}
 	return nil
 }

@@ -4,5 +4,5 @@ package features
 
 import "os"
 
-// MapFloats returns nil: this system reads blocks instead of mapping files.
+// MapFloats returns nil: on this system, files are read in blocks instead of mapped.
 func MapFloats(*os.File, int64) ([]float32, func() error) { return nil, nil }

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// MapFloats views the first size bytes of a file as float32 without reading them. It returns nil if the system
-// refuses or has another byte order than the file. The file may grow meanwhile but must not shrink below size.
+// MapFloats maps the first size bytes of a file as float32, without reading them. It returns nil if the system refuses
+// or uses another byte order than the file. The file may grow in the meantime but must not become smaller than size.
 func MapFloats(f *os.File, size int64) ([]float32, func() error) {
 	if one := uint16(1); *(*byte)(unsafe.Pointer(&one)) != 1 || int64(int(size)) != size {
 		return nil, nil

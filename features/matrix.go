@@ -24,14 +24,12 @@ func Part(m blas32.General, from, n int) blas32.General {
 		Data: m.Data[from*m.Stride : (from+n-1)*m.Stride+m.Cols]}
 }
 
-// Resize returns a contiguous n×d matrix in the memory of m, or in new memory if that is too small. Its content
-// is unspecified.
+// Resize returns a contiguous n×d matrix with unspecified content. It uses the memory of m if that is large enough.
 func Resize(m blas32.General, n, d int) blas32.General {
 	return blas32.General{Rows: n, Cols: d, Stride: max(d, 1), Data: Grow(m.Data, n*d)}
 }
 
-// Grow returns a slice of n values in the memory of s, or in new memory if that is too small. Its content is
-// unspecified.
+// Grow returns a slice of n values with unspecified content. It uses the memory of s if that is large enough.
 func Grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -39,7 +37,7 @@ func Grow[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// Products returns a·bᵀ, in the memory of scratch if that is large enough.
+// Products returns a·bᵀ. It uses the memory of scratch if that is large enough.
 func Products(scratch *[]float32, a, b blas32.General) blas32.General {
 	s := Resize(blas32.General{Data: *scratch}, a.Rows, b.Rows)
 	*scratch = s.Data

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// WriteNPY writes x as a float32 array n×d in C order.
+// WriteNPY writes x as a float32 array of shape n×d in C order.
 func WriteNPY(w io.Writer, x blas32.General) error {
 	if _, err := w.Write(encodeNPYHeader("<f4", x.Rows, x.Cols)); err != nil {
 		return err
@@ -17,16 +17,15 @@ func WriteNPY(w io.Writer, x blas32.General) error {
 	return writeRows(w, "<f4", x)
 }
 
-// NPYHeader returns the header of a float32 array n×d in C order.
+// NPYHeader returns the header of a float32 array of this shape in C order.
 func NPYHeader(rows, cols int) []byte { return encodeNPYHeader("<f4", rows, cols) }
 
-// EncodeRows writes the values of x as numbers of a type ([Float32] or [Float16]), little endian, without a
-// header.
+// EncodeRows writes the values of x as little-endian numbers of type [Float32] or [Float16], without a header.
 func EncodeRows(w io.Writer, dtype string, x blas32.General) error {
 	return writeRows(w, Key{DType: dtype}.numpyDescr(), x)
 }
 
-// DecodeRows fills dst with the values of b, as written by EncodeRows.
+// DecodeRows fills dst with the values in b, as written by [EncodeRows].
 func DecodeRows(dst []float32, dtype string, b []byte) {
 	Array{Floats: dst}.decodeElements(0, Key{DType: dtype}.numpyDescr(), b)
 }
@@ -55,14 +54,14 @@ func writeRows(w io.Writer, descr string, x blas32.General) error {
 	return nil
 }
 
-// Array is an npy file in memory: Floats for the types f2, f4 and f8 (f8 is rounded to float32), Ints for i8.
+// Array is the content of an npy file: Floats for the types f2, f4 and f8 (f8 rounded to float32), Ints for i8.
 type Array struct {
 	Shape  []int
 	Floats []float32
 	Ints   []int64
 }
 
-// Matrix returns a view of a two-dimensional array of floats as a matrix.
+// Matrix returns a two-dimensional array of floats as a matrix, without copying.
 func (a Array) Matrix() (blas32.General, error) {
 	if len(a.Shape) != 2 || a.Floats == nil {
 		return blas32.General{}, fmt.Errorf("features: npy: shape %v, expected a matrix of floats", a.Shape)
@@ -70,8 +69,8 @@ func (a Array) Matrix() (blas32.General, error) {
 	return blas32.General{Rows: a.Shape[0], Cols: a.Shape[1], Stride: max(a.Shape[1], 1), Data: a.Floats}, nil
 }
 
-// ReadNPY reads a whole npy file of size bytes (numpy's versions 1.0 to 3.0; little-endian float16, float32,
-// float64 and int64; C order). It allocates nothing before it has checked that the shape fits the size.
+// ReadNPY reads an npy file of size bytes (numpy's versions 1.0 to 3.0; little-endian float16, float32, float64 and
+// int64; C order). It checks that the shape fits the size before allocating memory.
 func ReadNPY(r io.Reader, size int64) (Array, error) {
 	h, err := readNPYHeader(r)
 	if err != nil {
@@ -92,7 +91,7 @@ func ReadNPY(r io.Reader, size int64) (Array, error) {
 	for done := 0; done < n; {
 		b := buf[:min(len(buf), (n-done)*width)]
 		if _, err := io.ReadFull(r, b); err != nil {
-			return Array{}, fmt.Errorf("features: npy: data end at element %d of %d: %w", done, n, err)
+			return Array{}, fmt.Errorf("features: npy: the data end at element %d of %d: %w", done, n, err)
 		}
 		a.decodeElements(done, h.descr, b)
 		done += len(b) / width
@@ -117,7 +116,7 @@ func (h npyHeader) checkNpySize(size int64) (int, error) {
 	return n, nil
 }
 
-// decodeElements fills the elements from index at on with the values in b.
+// decodeElements sets the elements starting at index at to the values in b.
 func (a Array) decodeElements(at int, descr string, b []byte) {
 	switch descr {
 	case "<f4":

@@ -11,14 +11,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// numpyFiles were written by numpy 1.24.2: np.lib.format.write_array(f, a, version=v) with
+// numpyFiles were written by numpy 1.24.2 with np.lib.format.write_array(f, a, version=v):
 //
 //	float32   np.arange(6, dtype='<f4').reshape(2,3) / 4, version (1,0)
 //	float64   np.array([[1.5, -2]], dtype='<f8'), version (2,0)
 //	float16   np.array([0, -0.0, 1, -2.5, 65504, 6e-8, np.inf], dtype='<f2'), version (3,0)
 //	int64     np.array([3, -1], dtype='<i8'), version (1,0)
 //
-// The header's spaces are left out here and put back by unpack.
+// The spaces of the headers are left out; unpack inserts them.
 var numpyFiles = map[string]string{
 	"float32": `934e554d505901007600{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }|000000000000803e0000003f0000403f0000803f0000a03f`,
 	"float64": `934e554d5059020074000000{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }|000000000000f83f00000000000000c0`,
@@ -67,8 +67,8 @@ func TestReadNPYOfNumpy(t *testing.T) {
 	}
 }
 
-// TestWriteNPYAsNumpy compares with numpy's output except for the spaces: numpy leaves more of them, so that
-// the first axis can grow.
+// TestWriteNPYAsNumpy compares with numpy's output except for the spaces: numpy writes more spaces, so that the first
+// axis can grow.
 func TestWriteNPYAsNumpy(t *testing.T) {
 	x := NewMatrix(2, 3)
 	for i := range x.Data {
@@ -86,7 +86,7 @@ func TestWriteNPYAsNumpy(t *testing.T) {
 	if !bytes.HasSuffix(got, want[128:]) {
 		t.Errorf("values differ")
 	}
-	if len(got)%64 != 24 { // a header of a multiple of 64 bytes, then 24 bytes of values
+	if len(got)%64 != 24 { // a header padded to a multiple of 64 bytes, and 24 bytes of values
 		t.Errorf("%d bytes: header is not padded to 64", len(got))
 	}
 	if !strings.Contains(string(got), "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }") {
@@ -125,7 +125,7 @@ func TestReadNPYRefuses(t *testing.T) {
 	change := func(from, to string) string { return strings.Replace(good, from, to, 1) }
 	for name, c := range map[string]struct{ data, want string }{
 		"empty":      {"", "found 0 bytes"},
-		"text":       {"path,label\n1.jpg,3\n", "not a npy file"},
+		"text":       {"path,label\n1.jpg,3\n", "not an npy file"},
 		"version":    {change("\x01\x00", "\x04\x00"), "npy version 4.0"},
 		"header":     {good[:60], "header is cut short"},
 		"cut":        {good[:len(good)-1], "23 bytes of data"},
@@ -177,7 +177,7 @@ func FuzzReadNPY(f *testing.F) {
 	})
 }
 
-// A pointer that Git LFS left in place of a file is called one.
+// A Git LFS pointer instead of the file is reported as such.
 func TestPointerAsNPY(t *testing.T) {
 	text := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("0", 64) + "\nsize 12345\n"
 	_, err := readNPYHeader(strings.NewReader(text))

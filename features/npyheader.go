@@ -15,14 +15,14 @@ import (
 // npyMagic starts every file of numpy's npy format (numpy.lib.format, versions 1.0 to 3.0).
 const npyMagic = "\x93NUMPY"
 
-// maxNPYHeader limits the length of the header's text; real ones have about a hundred bytes.
+// maxNPYHeader limits the length of the header's text, which usually has about 100 bytes.
 const maxNPYHeader = 1 << 16
 
 // npyHeader is the content of the header of an npy file.
 type npyHeader struct {
-	descr string // numpy's name of the element type, as "<f4"
+	descr string // numpy's name of the element type, such as "<f4"
 	shape []int  // C order
-	size  int64  // bytes of the header, where the data start
+	size  int64  // length of the header, and offset of the data, in bytes
 }
 
 // countElements returns the product of the shape, or an error if it does not fit an int.
@@ -37,11 +37,11 @@ func (h npyHeader) countElements() (int, error) {
 	return n, nil
 }
 
-// elementSize is the number of bytes of one element, by numpy's name of the type.
+// elementSize is the size of an element in bytes, by numpy's name of the type.
 var elementSize = map[string]int{"<f4": 4, "<f8": 8, "<f2": 2, "<i8": 8}
 
-// encodeNPYHeader returns the header of a C-order array, padded with spaces so that the data start at a
-// multiple of 64 bytes, as numpy does (mapped files then have aligned rows).
+// encodeNPYHeader returns the header of an array in C order. Like numpy, it pads the header with spaces so that the
+// data start at a multiple of 64 bytes; rows of mapped files are then aligned.
 func encodeNPYHeader(descr string, shape ...int) []byte {
 	dims := make([]string, len(shape))
 	for i, d := range shape {
@@ -70,7 +70,7 @@ func readNPYHeader(r io.Reader) (npyHeader, error) {
 	var h npyHeader
 	var start [8]byte
 	if n, err := io.ReadFull(r, start[:]); err != nil {
-		return h, fmt.Errorf("found %d bytes, expected a npy header", n)
+		return h, fmt.Errorf("found %d bytes, expected an npy header", n)
 	}
 	if string(start[:6]) != npyMagic {
 		head := make([]byte, 64)
@@ -78,7 +78,7 @@ func readNPYHeader(r io.Reader) (npyHeader, error) {
 		if err := regular.Pointer(append(start[:], head[:n]...)); err != nil {
 			return h, err
 		}
-		return h, fmt.Errorf("begins with %q, expected %q: not a npy file", start[:6], npyMagic)
+		return h, fmt.Errorf("starts with %q, expected %q: this is not an npy file", start[:6], npyMagic)
 	}
 	var length int64
 	switch major, minor := start[6], start[7]; {
@@ -118,17 +118,17 @@ func (h *npyHeader) parseNpyHeader(text string) error {
 		return fmt.Errorf("header %.80q: expected descr, fortran_order and shape", text)
 	}
 	if m[2] == "True" {
-		return fmt.Errorf("array in Fortran order, expected C order (numpy.ascontiguousarray makes it)")
+		return fmt.Errorf("found an array in Fortran order, expected C order: convert it with numpy.ascontiguousarray")
 	}
 	h.descr, h.shape = m[1], []int{}
 	for dim := range strings.SplitSeq(m[3], ",") {
-		dim = strings.TrimSuffix(strings.TrimSpace(dim), "L") // numpy on Python 2 wrote long integers like this
+		dim = strings.TrimSuffix(strings.TrimSpace(dim), "L") // numpy on Python 2 wrote long integers with an L
 		if dim == "" {
 			continue
 		}
 		n, err := strconv.Atoi(dim)
 		if err != nil || len(h.shape) == 32 {
-			return fmt.Errorf("header %.80q: the shape cannot be read", text)
+			return fmt.Errorf("header %.80q: invalid shape", text)
 		}
 		h.shape = append(h.shape, n)
 	}

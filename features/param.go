@@ -2,13 +2,13 @@ package features
 
 import "gonum.org/v1/gonum/blas/blas32"
 
-// Param is a named matrix that training changes: weights of a head, proxies or thresholds of a loss. Its owner
-// writes Grad; a solver reads Grad and changes Data. Both are row-major Rows×Cols.
+// Param is a named matrix changed by training: weights of a head, or proxies or thresholds of a loss. Its owner writes
+// Grad; a solver reads Grad and changes Data. Both are row-major, Rows×Cols.
 type Param struct {
 	Name       string
 	Rows, Cols int
 	Data, Grad []float32
-	NoDecay    bool // weight decay does not apply (biases, proxies by default)
+	NoDecay    bool // excluded from weight decay, as biases are, and proxies by default
 }
 
 // NewParam allocates a zero parameter.

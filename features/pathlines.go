@@ -6,21 +6,20 @@ import (
 	"strings"
 )
 
-// EncodePaths writes one path per line. A path that cannot be a line of text, as file names may contain line
-// ends, is quoted as in Go and JSON: "two\nlines.png".
+// EncodePaths returns the paths, one per line. A path with a line end is quoted as in Go and JSON: "two\nlines.png".
 func EncodePaths(paths []string) string {
 	var b strings.Builder
-	_ = writePaths(&b, paths) // accepts everything
+	_ = writePaths(&b, paths) // writing to a strings.Builder cannot fail
 	return b.String()
 }
 
-// lineWriter is a destination of paths.
+// lineWriter is a destination for paths.
 type lineWriter interface {
 	io.StringWriter
 	io.ByteWriter
 }
 
-// writePaths writes what [EncodePaths] returns.
+// writePaths writes the text returned by [EncodePaths].
 func writePaths(w lineWriter, paths []string) error {
 	for _, p := range paths {
 		if needsQuotes(p) {
@@ -45,8 +44,7 @@ func DecodePaths(text string) []string {
 	return paths
 }
 
-// decodePath returns the path on a line. Names in quotes that EncodePaths would not have written stay
-// unchanged.
+// decodePath returns the path on a line. A quoted name that EncodePaths would not have quoted is returned unchanged.
 func decodePath(line string) string {
 	if p, ok := unquotePath(line); ok && needsQuotes(p) {
 		return p
@@ -54,8 +52,8 @@ func decodePath(line string) string {
 	return line
 }
 
-// needsQuotes reports whether a path must be quoted: it cannot be a line, or the line would be read as a quoted
-// path.
+// needsQuotes reports whether a path must be quoted because it contains a line end, or because its line would be read
+// as a quoted path.
 func needsQuotes(p string) bool {
 	inner, ok := unquotePath(p)
 	return strings.ContainsAny(p, "\r\n") || ok && needsQuotes(inner)

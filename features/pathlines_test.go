@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// FuzzPaths: any names survive the round trip, one per line.
+// FuzzPaths checks that any names survive encoding and decoding, one per line.
 func FuzzPaths(f *testing.F) {
 	for _, name := range []string{"a.png", "two\nlines.png", "\r", `"quoted".png`, `"`, `"a\nb"`, `"\"a\\nb\""`,
 		"ff\xff.png", `""`, "\"\n\""} {
@@ -29,7 +29,7 @@ func FuzzPaths(f *testing.F) {
 	})
 }
 
-// TestPlainPaths: ordinary names are written as before, so that the keys of stores do not change.
+// TestPlainPaths checks that ordinary names are written unquoted, which keeps the keys of existing stores valid.
 func TestPlainPaths(t *testing.T) {
 	if got, want := features.EncodePaths([]string{"a b.png", `"c".png`, "d\\n.png"}),
 		"a b.png\n\"c\".png\nd\\n.png\n"; got != want {

@@ -1,8 +1,8 @@
-// Package features defines the central type of winnow: a set of labelled vectors, in memory and on disk.
+// Package features defines winnow's central type: a set of labelled vectors, in memory and on disk.
 //
-// Conventions: vectors are float32 rows of a contiguous [blas32.General] (Stride == Cols); labels are given
-// class IDs 0 ≤ id < classes, never the truth; IDs are positions in the dataset. The package imports nothing
-// else of winnow, and does not know who made a vector or what it is for.
+// Conventions: vectors are float32 rows of a contiguous [blas32.General] (Stride == Cols); labels are given class IDs 0
+// ≤ id < classes, never true labels; IDs are positions in the dataset. The package imports no other public package of
+// winnow, and does not depend on the origin or the use of a vector.
 package features
 
 import (
@@ -19,20 +19,19 @@ const Unlabelled = -1
 type Set struct {
 	X      blas32.General // n×d, one vector per row, Stride == Cols
 	Labels []int          // n given class IDs; nil if labels are not used
-	IDs    []int          // n positions in the dataset; nil if identity is not used
+	IDs    []int          // n positions in the dataset; nil if IDs are not used
 }
 
-// NewSet allocates n zero vectors of dimension d, all of class 0, with the IDs 0 … n-1. Equal IDs would mean
-// copies of one image.
+// NewSet allocates n zero vectors of dimension d, all of class 0, with the IDs 0 … n-1. Rows with equal IDs would be
+// rows of the same image.
 func NewSet(n, d int) Set {
 	return Set{X: NewMatrix(n, d), Labels: make([]int, n), IDs: AllRows(n)}
 }
 
-// FromRows copies vectors of equal length, and their labels, into a set with the IDs 0 … n-1. Without labels (nil)
-// the set has none.
+// FromRows copies vectors of equal length and their labels into a set with the IDs 0 … n-1. labels may be nil.
 func FromRows(rows [][]float32, labels []int) (Set, error) {
 	if len(rows) == 0 || labels != nil && len(labels) != len(rows) {
-		return Set{}, fmt.Errorf("features: found %d vectors and %d labels, expected equal numbers, at least one",
+		return Set{}, fmt.Errorf("features: found %d vectors and %d labels, expected equal numbers of 1 or more",
 			len(rows), len(labels))
 	}
 	s := Set{X: NewMatrix(len(rows), len(rows[0])), Labels: slices.Clone(labels), IDs: AllRows(len(rows))}
@@ -54,7 +53,7 @@ func (s Set) Dim() int { return s.X.Cols }
 // Row returns a view of vector i.
 func (s Set) Row(i int) []float32 { return Row(s.X, i) }
 
-// Rows copies the listed rows, in that order, into a new set.
+// Rows copies the listed rows into a new set, in this order.
 func (s Set) Rows(rows []int) Set {
 	out := Set{X: NewMatrix(len(rows), s.Dim()), Labels: pickEntries(s.Labels, rows), IDs: pickEntries(s.IDs, rows)}
 	for to, from := range rows {
@@ -63,7 +62,7 @@ func (s Set) Rows(rows []int) Set {
 	return out
 }
 
-// pickEntries returns the entries of a list at these indices, or nil for a nil list.
+// pickEntries returns the entries of a list at the given indices, or nil for a nil list.
 func pickEntries(list, at []int) []int {
 	if list == nil {
 		return nil
@@ -75,7 +74,7 @@ func pickEntries(list, at []int) []int {
 	return out
 }
 
-// Labelled returns the set without unlabelled rows.
+// Labelled returns the set without its unlabelled rows.
 func (s Set) Labelled() Set {
 	rows := labelledIndices(s.Labels)
 	if len(rows) == s.Len() {
@@ -84,7 +83,7 @@ func (s Set) Labelled() Set {
 	return s.Rows(rows)
 }
 
-// labelledIndices returns the positions of the given labels.
+// labelledIndices returns the indices of all labels except Unlabelled.
 func labelledIndices(labels []int) (rows []int) {
 	for i, label := range labels {
 		if label != Unlabelled {
@@ -94,7 +93,7 @@ func labelledIndices(labels []int) (rows []int) {
 	return rows
 }
 
-// AllRows returns 0 … n-1.
+// AllRows returns the list 0 … n-1.
 func AllRows(n int) []int {
 	rows := make([]int, n)
 	for i := range rows {
@@ -103,7 +102,7 @@ func AllRows(n int) []int {
 	return rows
 }
 
-// ShareLabel reports whether a and b have a label in common.
+// ShareLabel reports whether a and b have a common label.
 func ShareLabel(a, b []int) bool {
 	there := map[int]bool{}
 	for _, label := range a {
@@ -112,7 +111,7 @@ func ShareLabel(a, b []int) bool {
 	return slices.ContainsFunc(b, func(label int) bool { return there[label] })
 }
 
-// Distinct removes repeated strings from a list, in place and in order.
+// Distinct removes repeated strings from a list, in place, and keeps the order.
 func Distinct(list []string) []string {
 	seen := make(map[string]bool, len(list))
 	return slices.DeleteFunc(list, func(s string) bool {
@@ -122,7 +121,7 @@ func Distinct(list []string) []string {
 	})
 }
 
-// Thinned returns rows if there are at most most of them, else most of them, evenly spread.
+// Thinned returns rows if there are at most most of them, else a selection of most evenly spaced rows.
 func Thinned(rows []int, most int) []int {
 	if len(rows) <= most {
 		return rows

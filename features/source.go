@@ -10,15 +10,14 @@ import (
 	"winnow/internal/regular"
 )
 
-// Source is a set of labelled vectors read a few rows at a time: from a [Set], or from a store, where they
-// stay.
+// Source is a set of labelled vectors that is read a few rows at a time, from a [Set] in memory or from a store on
+// disk.
 type Source interface {
 	Len() int
 	Dim() int
-	// Part returns n vectors, starting at row from, for reading only. It uses the memory of scratch if they are
-	// not in memory yet.
+	// Part returns n vectors, starting at row from, for reading only. It uses scratch if the vectors are not in memory.
 	Part(ctx context.Context, scratch *[]float32, from, n int) (blas32.General, error)
-	// Bare returns labels and IDs without vectors.
+	// Bare returns the labels and IDs without the vectors.
 	Bare() Set
 }
 
@@ -27,10 +26,10 @@ func (s Set) Part(_ context.Context, _ *[]float32, from, n int) (blas32.General,
 	return Part(s.X, from, n), nil
 }
 
-// Some copies the listed rows, in that order, into a new set.
+// Some copies the listed rows into a new set, in this order.
 func (s Set) Some(_ context.Context, rows []int) (Set, error) { return s.Rows(rows), nil }
 
-// Bare returns labels and IDs without vectors.
+// Bare returns the labels and IDs without the vectors.
 func (s Set) Bare() Set { return Set{Labels: s.Labels, IDs: s.IDs} }
 
 // Stored is a set whose vectors stay in a store until they are read.
@@ -38,10 +37,10 @@ type Stored struct {
 	Labels, IDs []int // as in a [Set]
 
 	store *Store
-	rows  []int // of the store
+	rows  []int // rows of the store
 }
 
-// NewStored returns a set of the listed rows of a store.
+// NewStored returns the set of the listed rows of a store.
 func NewStored(s *Store, rows, labels, ids []int) (Stored, error) {
 	_, err := s.resolveRows(rows)
 	return Stored{Labels: labels, IDs: ids, store: s, rows: rows}, err
@@ -53,7 +52,7 @@ func (s Stored) Len() int { return len(s.rows) }
 // Dim returns the dimension of the vectors.
 func (s Stored) Dim() int { return s.store.Dim }
 
-// Bare returns labels and IDs without vectors.
+// Bare returns the labels and IDs without the vectors.
 func (s Stored) Bare() Set { return Set{Labels: s.Labels, IDs: s.IDs} }
 
 // Part reads n vectors, starting at row from.
@@ -71,11 +70,11 @@ func (s Stored) Read(ctx context.Context) (Set, error) {
 	return set, err
 }
 
-// Some reads the listed rows, in that order.
+// Some reads the listed rows in this order.
 func (s Stored) Some(ctx context.Context, rows []int) (Set, error) { return s.Rows(rows).Read(ctx) }
 
-// View returns the set with its vectors for reading only, valid until free is called. If the store holds the
-// rows contiguously as float32, they are mapped in place; otherwise they are read, as in [Spill].
+// View returns the set with vectors for reading only, valid until free is called. If the store has the rows
+// contiguously as float32, they are mapped; otherwise they are read as in [Spill].
 func (s Stored) View(ctx context.Context) (set Set, free func() error, err error) {
 	set = s.Bare()
 	file, free := s.mapped()
@@ -94,7 +93,7 @@ func (s Stored) View(ctx context.Context) (set Set, free func() error, err error
 	return set, free, err
 }
 
-// mapped returns the store's file; free is nil if the vectors cannot be used there.
+// mapped maps the store's file; free is nil if the vectors cannot be used in mapped form.
 func (s Stored) mapped() (file []float32, free func() error) {
 	if s.store.Views() > 1 || s.store.Key.Element() != Float32 || s.store.offset%4 != 0 || s.Len() == 0 {
 		return nil, nil
@@ -112,7 +111,7 @@ func (s Stored) mapped() (file []float32, free func() error) {
 	return MapFloats(f, s.store.offset+4*int64(s.store.Rows)*int64(s.Dim()))
 }
 
-// Rows returns the set of the listed rows, in that order.
+// Rows returns the set of the listed rows in this order.
 func (s Stored) Rows(rows []int) Stored {
 	return Stored{
 		Labels: pickEntries(s.Labels, rows),
@@ -122,7 +121,7 @@ func (s Stored) Rows(rows []int) Stored {
 	}
 }
 
-// Labelled returns the set without unlabelled rows.
+// Labelled returns the set without its unlabelled rows.
 func (s Stored) Labelled() Stored {
 	rows := labelledIndices(s.Labels)
 	if len(rows) == s.Len() {

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// SpillFrom is the size in bytes from which [Spill] keeps a matrix in a file.
+	// SpillFrom is the size in bytes above which [Spill] keeps a matrix in a file.
 	SpillFrom = 64 << 20
-	spillRows = 2048 // rows made at a time
+	spillRows = 2048 // rows computed at a time
 )
 
-// Spill returns rows×cols numbers, for reading only, which fill computes a few rows at a time. A large matrix
-// is stored in an unnamed temporary file and mapped: the system can reclaim its pages, and it takes no memory
-// of the program's own. free, never nil, releases it.
+// Spill returns a rows×cols matrix for reading only; fill computes a few rows at a time. A large matrix is stored in an
+// unnamed temporary file and mapped, so that the system can reclaim its pages and the program's own memory stays small.
+// free, which is never nil, releases the matrix.
 func Spill(
 	rows, cols int, fill func(from int, x blas32.General) error,
 ) (x blas32.General, free func() error, err error) {
@@ -30,7 +30,7 @@ func Spill(
 	if err != nil {
 		return x, free, fmt.Errorf("features: temporary file for %d vectors: %w", rows, err)
 	}
-	defer f.Close() // the mapping outlives the file
+	defer f.Close() // the mapping stays valid after closing
 	unnamed := os.Remove(f.Name()) == nil
 	block := NewMatrix(min(spillRows, rows), cols)
 	err = eachPart(rows, func(from, n int) error {
@@ -57,7 +57,7 @@ func Spill(
 	return x, free, err
 }
 
-// FloatBytes views numbers as bytes, in the byte order of the machine.
+// FloatBytes returns the bytes of numbers in the machine's byte order, without copying.
 func FloatBytes(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// A large matrix takes no memory of the program's own and leaves no file behind.
+// A large matrix uses no heap memory and leaves no file behind.
 func TestSpill(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -54,7 +54,7 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// A view equals what is read, for adjacent and scattered rows, halves and means.
+// A view equals the read vectors, for adjacent and scattered rows, float16 values and means.
 func TestView(t *testing.T) {
 	halves, several := testPlan(9), testPlan(9)
 	halves.Key.DType, several.Key.Views = Float16, []string{"center", "flip"}

@@ -18,16 +18,16 @@ import (
 	"winnow/internal/seal"
 )
 
-// Files of a store. A finished store has the first three; a begun one has the last two.
+// Files of a store. A finished store has the first three, an unfinished one the last two.
 const (
 	VectorsFile  = "features.npy"      // n×d or n×views×d, float32 or float16, C order; numpy can map it
 	pathsFile    = "paths.txt"         // line i is the image of row i, see EncodePaths
-	storeFile    = "store.json"        // written last: a store that has it is complete
+	storeFile    = "store.json"        // written last: its presence marks a complete store
 	partFile     = "features.npy.part" // grows by whole batches
-	progressFile = "progress.json"     // how many rows of the part are known to be on disk
+	progressFile = "progress.json"     // number of rows in the part that are safely on disk
 )
 
-// Versions of a store. A program that reads only the first rejects the second by its number.
+// Versions of a store. Programs that support only the first version reject the second by its number.
 const (
 	plainVersion = 1 // n×d of float32
 	storeVersion = 2 // several views, or float16
@@ -41,15 +41,15 @@ func (k Key) storeVersion() int {
 	return storeVersion
 }
 
-// Bad is an image that could not be read; its row holds zeros.
+// Bad is an image that could not be read. Its row contains zeros.
 type Bad struct {
 	Row    int    `json:"row"`
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// Info is the content of store.json. Batch and Device do not change which features these are, only their last
-// bits; they are stored so that an interrupted run continues in the same way.
+// Info is the content of store.json. Batch and Device affect only the last bits of the features; they are stored so
+// that an interrupted run continues with the same values.
 type Info struct {
 	Version int    `json:"version"`
 	Key     Key    `json:"key"`
@@ -57,27 +57,26 @@ type Info struct {
 	Dim     int    `json:"dim"`
 	Batch   int    `json:"batch"`
 	Device  string `json:"device"`
-	Winnow  string `json:"winnow"`          // version of the program that wrote it
-	Bad     []Bad  `json:"bad"`             // unreadable images, rising rows
-	Sum     string `json:"features_sha256"` // of features.npy
+	Winnow  string `json:"winnow"`          // version of the program that wrote the store
+	Bad     []Bad  `json:"bad"`             // unreadable images, in ascending order of rows
+	Sum     string `json:"features_sha256"` // sha256 of features.npy
 
-	ModelFile string `json:"model_file,omitempty"` // where the model was; "" if it is built into the program
+	ModelFile string `json:"model_file,omitempty"` // path of the model; "" if it is built into the program
 }
 
-// Store is a finished feature store: a folder with one vector for each view of each image of a list, and no
-// labels.
+// Store is a finished feature store: a folder with one vector for each view of each listed image, without labels.
 type Store struct {
 	Info
 	Dir   string
 	Paths []string // image of each row
 
-	rows   map[string]int // the first row of each path
-	offset int64          // of the first value in features.npy
-	mean   bool           // Read averages the views
-	sums   *blockSums     // of features.npy
+	rows   map[string]int // first row of each path
+	offset int64          // offset of the first value in features.npy
+	mean   bool           // whether Read averages the views
+	sums   *blockSums     // checksums of features.npy
 }
 
-// Open opens a finished store and checks that its parts match; the vectors stay on disk.
+// Open opens a finished store and checks that its files match; the vectors stay on disk.
 func Open(dir string) (*Store, error) { return openStore(&Store{Dir: dir}) }
 
 // openStoreFile opens one of the store's files.
@@ -90,19 +89,19 @@ func (s *Store) readFile(name string) ([]byte, error) {
 }
 
 var (
-	errNone       = errors.New("no feature store: no " + storeFile + " in it")
+	errNone       = errors.New("no feature store: found no " + storeFile + " in it")
 	errUnfinished = errors.New("unfinished store")
 )
 
-// Advice says what to do about a store that cannot be opened; "" if the error does.
+// Advice returns what to do about a store that cannot be opened.
 func Advice(err error) string {
 	switch {
 	case errors.Is(err, errNone):
-		return "make the features first: winnow extract"
+		return "extract the features first: winnow extract"
 	case errors.Is(err, errUnfinished):
-		return "repeat the extraction, which goes on"
+		return "repeat the extraction, which will continue"
 	}
-	return "name the folder of a whole store, restore it, or make the features again: winnow extract"
+	return "give the folder of a complete store, restore it, or extract the features again: winnow extract"
 }
 
 func openStore(s *Store) (*Store, error) {
@@ -169,7 +168,7 @@ func (s *Store) readPaths() error {
 		return fmt.Errorf("features: %w", err)
 	}
 	defer f.Close()
-	var all strings.Builder // the paths are substrings of it
+	var all strings.Builder // the paths are substrings of this text
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		all.Grow(int(info.Size()))
 	}
@@ -178,7 +177,7 @@ func (s *Store) readPaths() error {
 		return fmt.Errorf("features: %w", err)
 	}
 	if sum := hex.EncodeToString(hash.Sum(nil)); sum != s.Key.Images {
-		return fmt.Errorf("features: %s: sha256 %.12s…, expected %.12s… as %s has", name, sum, s.Key.Images, storeFile)
+		return fmt.Errorf("features: %s: sha256 %.12s…, expected %.12s… as in %s", name, sum, s.Key.Images, storeFile)
 	}
 	s.Paths = DecodePaths(all.String())
 	if len(s.Paths) != s.Rows {
@@ -187,7 +186,7 @@ func (s *Store) readPaths() error {
 	return nil
 }
 
-// checkMatrix compares header and size of features.npy with store.json.
+// checkMatrix compares the header and size of features.npy with store.json.
 func (s *Store) checkMatrix() error {
 	name := filepath.Join(s.Dir, VectorsFile)
 	f, err := s.openStoreFile(VectorsFile)
@@ -207,7 +206,7 @@ func (s *Store) checkMatrix() error {
 	return s.readBlockSums(stat.Size())
 }
 
-// checkMatrixFile checks that f is the whole matrix of a store with this key and returns where its data start.
+// checkMatrixFile checks that f is the complete matrix of a store with this key, and returns the offset of its data.
 func checkMatrixFile(f fs.File, key Key, rows, dim int) (int64, error) {
 	stat, err := f.Stat()
 	if err != nil {
@@ -226,7 +225,7 @@ func checkMatrixFile(f fs.File, key Key, rows, dim int) (int64, error) {
 	return h.size, nil
 }
 
-// Row returns the first row of a path, or -1 if the store does not have it.
+// Row returns the first row of a path, or -1 if the path is not in the store.
 func (s *Store) Row(path string) int {
 	if row, ok := s.rows[path]; ok {
 		return row
@@ -234,7 +233,7 @@ func (s *Store) Row(path string) int {
 	return -1
 }
 
-// Lookup returns the row of each path. Paths that the store does not have are listed in missing and get row -1.
+// Lookup returns the row of each path. A path that is not in the store is listed in missing and has the row -1.
 func (s *Store) Lookup(paths []string) (rows []int, missing []string) {
 	rows = make([]int, len(paths))
 	for i, p := range paths {
@@ -245,7 +244,7 @@ func (s *Store) Lookup(paths []string) (rows []int, missing []string) {
 	return rows, missing
 }
 
-// BadRows maps the rows of unreadable images, which hold zeros, to the reason.
+// BadRows returns the reason for each row of an unreadable image; these rows contain zeros.
 func (s *Store) BadRows() map[int]string {
 	bad := make(map[int]string, len(s.Bad))
 	for _, b := range s.Bad {
@@ -254,7 +253,7 @@ func (s *Store) BadRows() map[int]string {
 	return bad
 }
 
-// Verify reads features.npy and compares its sha256 with the one in store.json.
+// Verify compares the sha256 of features.npy with store.json.
 func (s *Store) Verify(ctx context.Context) error {
 	name := filepath.Join(s.Dir, VectorsFile)
 	sum, err := hashFile(ctx, name)
@@ -268,13 +267,13 @@ func (s *Store) Verify(ctx context.Context) error {
 	return nil
 }
 
-// Standing opens the finished store in a folder and verifies its vectors. It returns nil if there is none, a
-// *[KeyError] for a store with another key, and a *[DamageError] for one that cannot be read.
+// Standing opens the finished store in a folder and verifies its vectors. It returns nil if there is no finished store,
+// a *[KeyError] for a store with another key, and a *[DamageError] for an unreadable store.
 func Standing(ctx context.Context, dir string, key Key) (*Store, error) {
 	if _, err := os.Stat(filepath.Join(dir, storeFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("features: %w", err) // of the folder
+		return nil, fmt.Errorf("features: %w", err) // an error about the folder
 	}
 	s, err := Open(dir)
 	if err != nil {

@@ -22,7 +22,7 @@ func testPlan(n int) Plan {
 		Paths: paths, Dim: 3, Batch: 4, Device: "cpu", Winnow: "test"}
 }
 
-// batchAt is a deterministic batch; image 5 of every store is unreadable.
+// batchAt returns a deterministic batch; image 5 of every store is unreadable.
 func batchAt(plan Plan, at int) (blas32.General, []Bad) {
 	x := NewMatrix(min(plan.Batch, len(plan.Paths)-at), plan.countRowValues())
 	var bad []Bad
@@ -146,8 +146,8 @@ func TestLookupOfAPathTwice(t *testing.T) {
 	}
 }
 
-// TestDeathAtEveryMoment copies the folder after every step of a run, restarts from each copy, and expects the
-// bytes of the uninterrupted run.
+// TestDeathAtEveryMoment copies the folder after every step of a run, restarts from each copy, and expects the bytes of
+// an uninterrupted run.
 func TestDeathAtEveryMoment(t *testing.T) {
 	plan := testPlan(10)
 	want := folder(t, makeStore(t, t.TempDir(), plan).Dir)
@@ -161,7 +161,7 @@ func TestDeathAtEveryMoment(t *testing.T) {
 		torn := folder(t, dir)
 		torn[partFile] = torn[partFile][:len(torn[partFile])-5]
 		if w.synced == w.rows-w.rows%4 {
-			pictures = append(pictures, torn) // half a row did not reach the disk
+			pictures = append(pictures, torn) // half a row is missing on disk
 		}
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
@@ -191,7 +191,7 @@ func TestDeathAtEveryMoment(t *testing.T) {
 			t.Errorf("picture %d (-want +got):\n%s", i, diff)
 		}
 	}
-	// Interrupted between store.json and the removal of progress.json.
+	// Finish was interrupted between writing store.json and removing progress.json.
 	last := folder(t, s.Dir)
 	last[progressFile] = full[progressFile]
 	dir = restore(t, last)
@@ -208,16 +208,16 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 	for name, change := range map[string]struct {
 		change func(*Plan)
 		want   string
-		begun  bool // an error only if a store has been begun
+		begun  bool // the error occurs only for an unfinished store
 	}{
-		"model":   {func(p *Plan) { p.Key.Model = "9c02" }, "made with model 1f3a, asked for 9c02", false},
-		"output":  {func(p *Plan) { p.Key.Output = "logits" }, `made with tensor pool5, asked for logits`, false},
-		"prep":    {func(p *Plan) { p.Key.Preprocessing = "q" }, "made with preprocessing p, asked for q", false},
+		"model":   {func(p *Plan) { p.Key.Model = "9c02" }, "made with model 1f3a, expected 9c02", false},
+		"output":  {func(p *Plan) { p.Key.Output = "logits" }, `made with tensor pool5, expected logits`, false},
+		"prep":    {func(p *Plan) { p.Key.Preprocessing = "q" }, "made with preprocessing p, expected q", false},
 		"views":   {func(p *Plan) { p.Key.Views = []string{"a", "b"} }, "made with views [center]", false},
 		"images":  {func(p *Plan) { p.Paths = p.Paths[:9] }, "made with image list", false},
-		"batch":   {func(p *Plan) { p.Batch = 5 }, "made in batches of 4, asked for 5", true},
-		"device":  {func(p *Plan) { p.Device = "cuda:0" }, "made on device cpu, asked for cuda:0", true},
-		"outsize": {func(p *Plan) { p.Dim = 7 }, "10×3 values, asked for 10×7", true},
+		"batch":   {func(p *Plan) { p.Batch = 5 }, "made in batches of 4, expected 5", true},
+		"device":  {func(p *Plan) { p.Device = "cuda:0" }, "made on device cpu, expected cuda:0", true},
+		"outsize": {func(p *Plan) { p.Dim = 7 }, "10×3 values, expected 10×7", true},
 	} {
 		other := plan
 		change.change(&other)
@@ -256,8 +256,7 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 	}
 }
 
-// TestEmptyBeginningBindsNobody: a run that stopped before its first batch was saved leaves nothing to
-// continue.
+// TestEmptyBeginningBindsNobody checks that a run stopped before saving its first batch does not restrict the next run.
 func TestEmptyBeginningBindsNobody(t *testing.T) {
 	dir := t.TempDir()
 	mustCreate(t, dir, testPlan(10), false).Close()
@@ -266,7 +265,7 @@ func TestEmptyBeginningBindsNobody(t *testing.T) {
 	mustCreate(t, dir, other, false).Close()
 }
 
-// TestOverwriteKeepsTheOldStore: the old store stays until the new one is complete.
+// TestOverwriteKeepsTheOldStore checks that the old store stays until the new store is complete.
 func TestOverwriteKeepsTheOldStore(t *testing.T) {
 	plan := testPlan(10)
 	old := makeStore(t, t.TempDir(), plan)
@@ -307,7 +306,7 @@ func TestLock(t *testing.T) {
 	mustCreate(t, dir, testPlan(10), false).Close()
 }
 
-// unsealed returns a store's files with store.json as earlier versions wrote it, so that its fields are checked.
+// unsealed returns a store's files with store.json without its seal, as earlier versions wrote it, to check its fields.
 func unsealed(t *testing.T, files map[string]string) map[string]string {
 	t.Helper()
 	body, _, found := strings.Cut(files[storeFile], ",\n  \"checksum\"")

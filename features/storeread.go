@@ -11,23 +11,23 @@ import (
 	"winnow/internal/regular"
 )
 
-// readBlock is the largest number of bytes read at once, always whole vectors: small enough to be compared and decoded
-// in a core's cache, large next to the blocks at its ends, which are read twice.
+// readBlock is the largest number of bytes read at a time, always whole vectors. It is small enough to be verified and
+// decoded in a core's cache, and large compared with the blocks at its ends, which are read twice.
 const readBlock = 1 << 18
 
-// Views returns the number of vectors of each image. The first is the centre view.
+// Views returns the number of vectors per image. The first vector is the centre view.
 func (s *Store) Views() int { return s.Key.countViews() }
 
-// Averaged returns the same store, except that Read returns the mean of an image's views instead of the first.
-// The mean is over the stored vectors, before any head, computed in float64 and rounded once.
+// Averaged returns the same store, except that Read returns the mean of an image's views instead of the first view. The
+// mean of the stored vectors is computed in float64 and rounded once, before any head is applied.
 func (s *Store) Averaged() *Store {
 	mean := *s
 	mean.mean = s.Views() > 1
 	return &mean
 }
 
-// Read loads the vectors of the rows, in order: the first view or, for an Averaged store, the mean. nil means
-// all rows.
+// Read loads the vectors of the rows in order: the first views or, for an Averaged store, the means. nil means all
+// rows.
 func (s *Store) Read(ctx context.Context, rows []int) (blas32.General, error) {
 	rows, err := s.resolveRows(rows)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Store) Read(ctx context.Context, rows []int) (blas32.General, error) {
 	return x, s.readStoreRows(ctx, x, rows)
 }
 
-// readStoreRows is Read for valid rows, into x.
+// readStoreRows is [Store.Read] into x, for valid rows.
 func (s *Store) readStoreRows(ctx context.Context, x blas32.General, rows []int) error {
 	if s.mean {
 		return s.readMean(ctx, x, rows)
@@ -45,8 +45,8 @@ func (s *Store) readStoreRows(ctx context.Context, x blas32.General, rows []int)
 	return s.readRowValues(ctx, x.Data, rows, 0, s.Dim)
 }
 
-// ReadViews loads all views of the rows, one view after the other: len(rows) first views, then as many second
-// ones, and so on. The first len(rows) rows of the result equal ReadView(rows, 0). nil means all rows.
+// ReadViews loads all views of the rows, view by view: the first views of all rows, then the second views of all rows,
+// and so on. nil means all rows.
 func (s *Store) ReadViews(ctx context.Context, rows []int) (blas32.General, error) {
 	rows, err := s.resolveRows(rows)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Store) readMean(ctx context.Context, x blas32.General, rows []int) erro
 	return nil
 }
 
-// averageViews overwrites dst with the mean of the vectors stored one after another in all.
+// averageViews sets dst to the mean of the vectors stored consecutively in all.
 func averageViews(dst, all []float32) {
 	n := float64(len(all) / len(dst))
 	for j := range dst {
@@ -91,7 +91,7 @@ func averageViews(dst, all []float32) {
 	}
 }
 
-// resolveRows validates a list of rows; nil becomes all rows.
+// resolveRows validates a list of rows; nil becomes the list of all rows.
 func (s *Store) resolveRows(rows []int) ([]int, error) {
 	if rows == nil {
 		rows = AllRows(s.Rows)
@@ -104,8 +104,8 @@ func (s *Store) resolveRows(rows []int) ([]int, error) {
 	return rows, nil
 }
 
-// readRowValues reads count values of each row, starting at value from, and writes them one after another. Where these
-// are whole rows, adjacent rows are read together.
+// readRowValues reads count values of each row, starting at value from, and stores them consecutively. If these are
+// whole rows, adjacent rows are read together.
 func (s *Store) readRowValues(ctx context.Context, dst []float32, rows []int, from, count int) error {
 	f, err := regular.Open(filepath.Join(s.Dir, VectorsFile))
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Store) readRowValues(ctx context.Context, dst []float32, rows []int, fr
 		b, err := s.readAt(f, place, run*width*count, &scratch)
 		if err != nil {
 			if _, damaged := errors.AsType[*DamageError](err); damaged {
-				return err // names the file and the bytes
+				return err // the error names the file and the bytes
 			}
 			return fmt.Errorf("features: %s: row %d: %w", f.Name(), rows[at], err)
 		}

@@ -23,55 +23,54 @@ import (
 // ErrComplete is returned by Create if a finished store with the same key exists.
 var ErrComplete = errors.New("features: the store is complete")
 
-// Plan describes what a store will hold and how its rows are made.
+// Plan describes the content of a store and how its rows are computed.
 type Plan struct {
-	Key    Key      // Create sets Images
+	Key    Key      // Images is set by Create
 	Paths  []string // the image of each row
 	Dim    int
-	Batch  int    // rows appended at once; continuing with another number would change the last bits
-	Device string // where the rows are computed; likewise
+	Batch  int    // rows per batch; another number changes the last bits of the features
+	Device string // where the rows are computed; another device changes the last bits as well
 	Winnow string // version of the program
 
-	ModelFile string // where the model is: for people and for winnow export, not part of the key
+	ModelFile string // path of the model, for users and winnow export; not part of the key
 }
 
-// countRowValues returns the number of values in a row: all views of an image.
+// countRowValues returns the number of values in a row, which has all views of an image.
 func (p Plan) countRowValues() int { return p.Key.countViews() * p.Dim }
 
-// Writer creates a store. It can be stopped by Close at any point, or by the death of the process. When Create
-// is called again with the same plan, it continues after the last batch known to be on disk.
+// Writer creates a store. If it is stopped by Close or by the end of the process, Create with the same plan continues
+// after the last batch that is safely on disk.
 type Writer struct {
 	dir    string
 	plan   Plan
 	part   *os.File
 	lock   io.Closer
-	rows   int       // appended
-	synced int       // rows known to be on disk
-	at     time.Time // of the last Flush
+	rows   int       // rows appended
+	synced int       // rows safely on disk
+	at     time.Time // time of the last Flush
 	bad    []Bad
-	offset int64 // of the first value
+	offset int64 // offset of the first value
 }
 
-// syncRows and syncTime limit how many rows and how much work a sudden death can lose, plus one batch.
+// syncRows and syncTime limit the number of rows and the time of work, plus one batch, lost if the process is killed.
 const (
 	syncRows = 256
 	syncTime = 5 * time.Second
 )
 
-// syncDir makes removals and renames in a folder durable, in the order in which they were made.
+// syncDir makes removals and renames in a folder durable, in order. Tests replace it.
 var syncDir = atomicfile.SyncDir
 
-// Create starts a store in dir, or continues one begun with the same plan. If a finished store with the same
-// key exists it returns ErrComplete. For a store with another key, finished or begun, it returns a *KeyError,
-// and for an unreadable one a *DamageError; both stores stay unchanged. With overwrite it replaces whatever is
-// there, except that it continues a store begun with the same plan. The old files stay whole until Finish
-// replaces them.
+// Create starts a store in dir, or continues an unfinished one with the same plan. If a finished store with the same
+// key exists, it returns ErrComplete. For a finished or unfinished store with another key, it returns a *[KeyError],
+// and for an unreadable store a *[DamageError]; the stores stay unchanged. With overwrite, it replaces any store except
+// an unfinished one with the same plan, which it continues. Old files stay intact until Finish replaces them.
 func Create(dir string, plan Plan, overwrite bool) (_ *Writer, err error) {
 	if err := checkPaths(plan.Paths); err != nil {
 		return nil, err
 	}
 	if plan.Dim < 1 || plan.Batch < 1 {
-		return nil, fmt.Errorf("features: %s: %d values a row in batches of %d, expected at least 1", dir,
+		return nil, fmt.Errorf("features: %s: %d values per row in batches of %d, expected at least 1", dir,
 			plan.Dim, plan.Batch)
 	}
 	if plan.Key.DType == Float32 {
@@ -101,27 +100,27 @@ func Create(dir string, plan Plan, overwrite bool) (_ *Writer, err error) {
 	return w, w.beginPart(overwrite)
 }
 
-// checkFinished checks the finished store in the folder, if there is one.
+// checkFinished returns an error if the folder contains a finished store.
 func (w *Writer) checkFinished() error {
 	if old, err := Standing(context.Background(), w.dir, w.plan.Key); old == nil {
 		return err
 	}
 	if p, err := readProgress(w.writerPath(progressFile)); err == nil && p.Rows == p.Total && w.diffPlan(p) == "" {
-		os.Remove(w.writerPath(progressFile)) // left if the last step of Finish was interrupted
+		os.Remove(w.writerPath(progressFile)) // left by an interrupted Finish
 	}
 	return ErrComplete
 }
 
 func (w *Writer) writerPath(name string) string { return filepath.Join(w.dir, name) }
 
-// Rows returns the number of rows present: the next Append continues with the image of this number.
+// Rows returns the number of rows written, which is also the index of the next image.
 func (w *Writer) Rows() int { return w.rows }
 
 // Bad lists the unreadable images so far.
 func (w *Writer) Bad() []Bad { return w.bad }
 
-// Append adds the rows of one batch, and lists the unreadable images among them (their rows are zeros). A row
-// holds the views of an image side by side. Every batch but the last has Plan.Batch rows.
+// Append adds the rows of one batch and lists its unreadable images, whose rows are zeros. A row has all views of an
+// image side by side. Every batch except the last has Plan.Batch rows.
 func (w *Writer) Append(x blas32.General, bad []Bad) error {
 	err := w.appendBatch(x, bad)
 	if err == nil && (w.rows-w.synced >= syncRows || time.Since(w.at) >= syncTime) {
@@ -130,7 +129,7 @@ func (w *Writer) Append(x blas32.General, bad []Bad) error {
 	return err
 }
 
-// appendBatch is Append without flushing.
+// appendBatch is [Writer.Append] without flushing.
 func (w *Writer) appendBatch(x blas32.General, bad []Bad) error {
 	left := len(w.plan.Paths) - w.rows
 	if x.Cols != w.plan.countRowValues() || x.Rows != min(w.plan.Batch, left) || w.part == nil {
@@ -150,8 +149,8 @@ func (w *Writer) appendBatch(x blas32.General, bad []Bad) error {
 	return nil
 }
 
-// fitsHalf returns an error for vectors that float16 cannot represent: with a number beyond its largest, or
-// with all numbers rounded to 0.
+// fitsHalf returns an error for vectors that float16 cannot represent: with a value above the largest float16, or with
+// all values rounded to 0.
 func (w *Writer) fitsHalf(x blas32.General) error {
 	for i := range x.Rows {
 		row := Row(x, i)
@@ -174,7 +173,7 @@ func (w *Writer) fitsHalf(x blas32.General) error {
 	return nil
 }
 
-// Flush writes the rows so far to disk, and then records that they are there.
+// Flush writes the rows so far to disk and then records their number.
 func (w *Writer) Flush() error {
 	if w.part == nil {
 		return nil
@@ -195,8 +194,8 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
-// Finish turns a part with all its rows into the store, replacing an older one, and opens it. If it is
-// interrupted, either the older store or a beginning that Create can continue is left.
+// Finish turns a part with all its rows into the store, replacing an older store, and opens it. If Finish is
+// interrupted, either the older store or a part that Create can continue is left.
 func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	if w.rows != len(w.plan.Paths) {
 		return nil, fmt.Errorf("features: %s: %d of %d rows", w.dir, w.rows, len(w.plan.Paths))
@@ -223,8 +222,8 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	return Open(w.dir)
 }
 
-// writeInfo writes the sums of a store's vectors and the images of its rows, then the file that marks the store as
-// complete.
+// writeInfo writes the checksums of a store's vectors, the image paths of its rows, and finally store.json, which marks
+// the store as complete.
 func writeInfo(ctx context.Context, dir string, info Info, paths []string) error {
 	data, err := seal.Marshal(info)
 	if err == nil {
@@ -248,8 +247,8 @@ func writeInfo(ctx context.Context, dir string, info Info, paths []string) error
 	return nil
 }
 
-// replaceMatrix moves the part to features.npy. It removes the old store.json first, which must never describe
-// other vectors.
+// replaceMatrix renames the part to features.npy. It first removes the old store.json, which must never describe other
+// vectors.
 func (w *Writer) replaceMatrix() error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -277,8 +276,7 @@ func (w *Writer) replaceMatrix() error {
 	return nil
 }
 
-// removeInfo removes store.json durably before anything else changes: a file system may reorder later
-// operations.
+// removeInfo removes store.json durably before any other change, because a file system may reorder later operations.
 func removeInfo(dir string) error {
 	err := os.Remove(filepath.Join(dir, storeFile))
 	if err == nil {
@@ -296,7 +294,7 @@ func removeInfo(dir string) error {
 	return nil
 }
 
-// Discard removes an unfinished store that is of no use, so that the next call does not resume it.
+// Discard removes an unfinished store that is useless, so that the next call does not resume it.
 func (w *Writer) Discard() error {
 	err := w.Close()
 	for _, name := range []string{progressFile, partFile} {
@@ -307,7 +305,7 @@ func (w *Writer) Discard() error {
 	return err
 }
 
-// Close releases the folder. Rows since the last Flush are lost; after Finish none are.
+// Close releases the folder. Rows appended since the last Flush are lost; after Finish, no row is lost.
 func (w *Writer) Close() error {
 	var err error
 	if w.part != nil {

@@ -8,15 +8,14 @@ import (
 	"winnow/features"
 )
 
-// AvgSim is the probability of the given label under a softmax of mean similarities to the classes.
+// AvgSim scores a label by its probability under a softmax of mean similarities to the classes.
 //
 //	T(z,k) = 1/M_k Σ_{v in class k} z·v = z·w_k, w_k the class mean (not renormalised)
 //	P = e^{T(z,y)} / Σ_{k: M_k>0} e^{T(z,k)}
 //
-// With All the denominator runs over all classes; those without members add e^0, as in the authors' code. P = 1
-// if M_y = 0 or there is no other class. An own row is taken out of its class: (M_y T(z,y) - z·z)/(M_y-1). P
-// lies in a narrow band around 1/C, so use a threshold by rank. Time O(n·C·d).
-// Source: PRISM, eq. 2-7.
+// With All, the denominator runs over all classes; classes without members add e^0, as in the authors' code. P = 1 if
+// M_y = 0 or there is no other class. A row that is a member itself is removed from its class: (M_y T(z,y) -
+// z·z)/(M_y-1). P lies in a narrow band around 1/C, so use a threshold by rank. Time O(n·C·d). Source: PRISM, eq. 2-7.
 type AvgSim struct {
 	All bool
 
@@ -46,7 +45,7 @@ func (a *AvgSim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own 
 	return dst
 }
 
-// withoutSelf returns the mean similarity of z to the other members of its class, and their number.
+// withoutSelf returns the mean similarity of z to the other members of its class, and the number of these members.
 func withoutSelf(sum []float64, members int, z []float32) (float64, int) {
 	if members < 2 {
 		return 0, 0
@@ -55,8 +54,8 @@ func withoutSelf(sum []float64, members int, z []float32) (float64, int) {
 	return (sz - zz) / float64(members-1), members - 1
 }
 
-// avgOdds returns the log odds of class y against the other classes listed. ty is the mean similarity to the
-// members of y, t those to all classes. Similarities are in [-1, 1], so the sum needs no shift.
+// avgOdds returns the log odds of class y against the listed classes. t holds the mean similarities to all classes; ty
+// replaces the entry of y. Similarities are in [-1, 1], so the sum of exponentials cannot overflow.
 func avgOdds(t []float32, classes []int, y int, ty float64, members int) float64 {
 	if members == 0 {
 		return Unjudged
@@ -70,8 +69,8 @@ func avgOdds(t []float32, classes []int, y int, ty float64, members int) float64
 	return ty - math.Log(rivals)
 }
 
-// expUnit returns e^x for |x| ≤ 1.1 with an error of 1e-13: the fourth power of the Taylor polynomial of
-// e^{x/4}. It takes half the time of math.Exp, which otherwise dominates a batch against thousands of classes.
+// expUnit returns e^x for |x| ≤ 1.1 with an error of 1e-13: the fourth power of the Taylor polynomial of e^{x/4}. It
+// takes half the time of math.Exp, which would otherwise dominate the time of a batch with thousands of classes.
 func expUnit(x float64) float64 {
 	x *= 0.25
 	x2 := x * x

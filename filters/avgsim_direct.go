@@ -6,16 +6,15 @@ import (
 	"winnow/features"
 )
 
-// AvgSimDirect is [AvgSim] without class centres: it compares with every member of the bank and averages the
+// AvgSimDirect is [AvgSim] without class centres: it compares a row with every member of the bank and averages the
 // similarities.
 //
 //	T(z,k) = 1/M_k Σ_{v in class k} z·v, member by member
 //
-// The values equal those of AvgSim up to rounding; the time is O(n·|M|·d). It verifies the centres and shows
-// what they save (PRISM's Table V, SOP: 5,000 iterations take 12,295 s with it, 1,777 s with centres, 1,679 s
-// without a filter). [Find] knows it as avgsim_direct, for timing. [Catalog] does not list it, because it is a
-// slower AvgSim.
-// Source: PRISM, eq. 2.
+// The values equal AvgSim's up to rounding; the time is O(n·|M|·d). AvgSimDirect verifies the centres and shows how
+// much time they save (PRISM's Table V, SOP: 5,000 iterations take 12,295 s without centres, 1,777 s with centres and
+// 1,679 s without a filter). [Find] resolves the name avgsim_direct, for timing. [Catalog] does not list it, because it
+// is only a slower AvgSim. Source: PRISM, eq. 2.
 type AvgSimDirect struct {
 	All bool
 
@@ -25,7 +24,7 @@ type AvgSimDirect struct {
 	means   []float32
 }
 
-// direct is its catalog entry.
+// direct is the entry of [AvgSimDirect].
 var direct = Entry{
 	Name: "avgsim_direct", Title: "AvgSim without centres", Paper: prism, Equation: "Eq. 2",
 	NeedsBank: true, Probability: true, Settings: []Setting{denominator},

@@ -13,17 +13,17 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// The setting of the speed claims: batch 64 (16 classes × 4), a full bank of 8,192, D = 512, 100 classes.
+// The setting of the documented times: batch 64 (16 classes × 4), a full bank of 8,192, D = 512, 100 classes.
 const (
 	benchBatch, benchBank, benchDim, benchClasses, benchPerClass = 64, 8192, 512, 100, 10
 	benchInput                                                   = 2048
 )
 
-// BenchmarkStep measures what each scorer adds to a training step: judging a batch and pushing the kept rows.
-// Each round also computes the four products that no step can avoid: forward X·W and backward Xᵀ·G of a linear
-// head 2048→512, S = Z·Bankᵀ and G = S·Bank of the memory-contrastive loss. floor-ns is their time, and added-%
-// the scorer's time relative to it, with the caches as a real step leaves them. A real step also has the loss's
-// own pass over S and the solver, so the share of a step is smaller.
+// BenchmarkStep measures the time that each scorer adds to a training step: scoring a batch and pushing the kept rows.
+// Each round also computes the four products that every step needs: forward X·W and backward Xᵀ·G of a linear head
+// 2048→512, and S = Z·Bankᵀ and G = S·Bank of the memory-contrastive loss. floor-ns is the time of the products, and
+// added-% is the scorer's time relative to it, with caches as in a real step. A real step also includes the loss's pass
+// over S and the solver, so the scorer's share of a step is smaller.
 func BenchmarkStep(b *testing.B) {
 	orttest.UseBLAS(b)
 	for _, entry := range everyEntry {
@@ -71,7 +71,7 @@ func BenchmarkPush(b *testing.B) {
 	}
 }
 
-// BenchmarkLogNormalizer computes one Bessel function on either side of the switch of expansions.
+// BenchmarkLogNormalizer computes one Bessel function on either side of the switch between the two expansions.
 func BenchmarkLogNormalizer(b *testing.B) {
 	for _, kappa := range []float64{50, 500} {
 		b.Run(fmt.Sprintf("kappa%.0f", kappa), func(b *testing.B) {

@@ -5,44 +5,44 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Entry describes one scorer: its name, what it needs, and how it is built.
+// Entry describes one scorer: its name, its requirements, and how it is built.
 type Entry struct {
 	Name, Title string
-	Paper       string // the source, in short
+	Paper       string // short name of the source
 	Equation    string
 	Settings    []Setting
-	NeedsBank   bool   // judges against the memory bank
-	NeedsProxy  bool   // judges against the proxies of the loss
-	Probability bool   // scores are P_clean in [0, 1]; otherwise similarities in [-1, 1], or 1 if nothing is known
+	NeedsBank   bool   // needs the memory bank
+	NeedsProxy  bool   // needs the proxies of the loss
+	Probability bool   // scores are P_clean in [0, 1], not similarities in [-1, 1]; unknown labels score 1
 	FixedBar    bool   // a fixed threshold makes sense
 	LeastDim    int    // least number of dimensions, if above 1
-	Printed     string // what Config.Printed changes; "" if nothing
+	Printed     string // change made by Config.Printed; "" if there is none
 
 	build func(Config, Env) Scorer
 }
 
-// ByBankAlone reports whether the scorer needs nothing but the memory bank, so that it can judge any set of
-// labelled vectors against itself.
+// ByBankAlone reports whether the scorer needs only the memory bank, so that it can score any labelled set with the set
+// itself as the bank.
 func (e Entry) ByBankAlone() bool { return e.NeedsBank && !e.NeedsProxy }
 
 // Setting is a setting of one scorer, named by its key in the configuration.
 type Setting = catalog.Setting
 
-// Ranker is a scorer of probabilities that can also return log(P/(1-P)): the same order, but without ties where
-// P rounds to 0 or 1. It returns [Unjudged] if nothing is known about a label. Every catalog entry with
-// Probability is a Ranker.
+// Ranker is a scorer of probabilities that can also return log(P/(1-P)). The order is the same, but P rounding to 0 or
+// 1 causes no ties. LogOdds returns [Unjudged] for a label that cannot be scored. Every catalog entry with Probability
+// is a Ranker.
 type Ranker interface {
 	Scorer
 	LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
 }
 
-// marker is a scorer of similarities that can also return [Unjudged] instead of 1 if nothing is known about a
-// label. Every catalog entry without Probability is a marker.
+// marker is a scorer of similarities that can also return [Unjudged] instead of 1 for a label that cannot be scored.
+// Every catalog entry without Probability is a marker.
 type marker interface {
 	scoreMarked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
 }
 
-// scoreOrders returns the scores that [Quantile] ranks and averages.
+// scoreOrders returns the scores that [Quantile] uses.
 func scoreOrders(s Scorer, dst []float64, z features.Set, ref *features.Bank) []float64 {
 	if r, ok := s.(Ranker); ok {
 		return r.LogOdds(dst, z, ref, false)
@@ -54,7 +54,7 @@ const prism = "PRISM (001)"
 
 var denominator = Setting{Name: "denominator", Default: DenominatorMembers,
 	Choices: []string{DenominatorMembers, DenominatorAll},
-	Doc: "classes that P is divided among: members (those with members in the bank) or all (an unseen one counts as " +
+	Doc: "classes in the softmax: members (classes with members in the bank) or all (a class without members is " +
 		"a zero vector, as in the authors' code)"}
 
 // Catalog lists the scorers in display order.
@@ -66,8 +66,8 @@ var Catalog = []Entry{
 		Printed:  "kappa banerjee: R(D-R)/(1-R²) (eq. 13)",
 		Settings: []Setting{
 			{Name: "kappa", Default: "banerjee", Choices: []string{"banerjee", "sra"},
-				Doc: "estimate of the concentration: banerjee, or sra (two Newton steps more)"},
-			{Name: "avgsim_steps", Default: 1500, Doc: "iterations that AvgSim judges before vMF-Sim takes over"},
+				Doc: "estimator of the concentration: banerjee, or sra (banerjee plus two Newton steps)"},
+			{Name: "avgsim_steps", Default: 1500, Doc: "initial iterations scored by AvgSim in place of vMF-Sim"},
 			denominator,
 		},
 		build: func(c Config, _ Env) Scorer {
@@ -99,8 +99,7 @@ var Catalog = []Entry{
 	},
 }
 
-// Find returns the entry with that name, including [AvgSimDirect]. The error for an unknown name lists the
-// catalog.
+// Find returns the entry with the given name, including [AvgSimDirect]. Its error lists the catalog.
 func Find(name string) (Entry, error) {
 	if name == direct.Name {
 		return direct, nil

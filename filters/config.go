@@ -13,7 +13,7 @@ import (
 const (
 	ThresholdSTRM  = "strm"  // median over the last Window batches of the Rate-quantile, in log odds: [Quantile]
 	ThresholdTRM   = "trm"   // the Rate-quantile of the batch
-	ThresholdPaper = "paper" // the mean of probabilities, as published (eq. 15): [TopR]; with Window 1, TRM
+	ThresholdPaper = "paper" // mean of probabilities, as published (PRISM, eq. 15): [TopR]; with Window 1, TRM
 	ThresholdFixed = "fixed" // the number Fixed
 
 	DenominatorMembers = "members"
@@ -22,26 +22,25 @@ const (
 
 var thresholds = []string{ThresholdSTRM, ThresholdTRM, ThresholdPaper, ThresholdFixed}
 
-// Config names a filter and its settings. [Default] returns the paper's. Settings that the chosen scorer or
-// threshold does not use are ignored.
+// Config names a filter and its settings. [Default] returns the settings of the PRISM paper. Settings that the chosen
+// scorer or threshold does not use are ignored.
 type Config struct {
 	Scorer    string `yaml:"scorer" json:"scorer"`       // a name of the catalog
 	Threshold string `yaml:"threshold" json:"threshold"` // strm, trm, paper or fixed
-	// Rate is the share to drop, the estimated noise rate, in [0, 1). All thresholds but fixed use it.
+	// Rate is the share of rows to drop: the estimated noise rate, in [0, 1). All thresholds except fixed use it.
 	Rate        float64 `yaml:"rate" json:"rate"`
 	Window      int     `yaml:"window" json:"window,omitempty"`             // strm, paper: batches averaged, τ ≥ 1
 	Fixed       float64 `yaml:"fixed" json:"fixed,omitempty"`               // fixed: keep scores > Fixed, in [0, 1)
 	WarmUp      int     `yaml:"warm_up" json:"warm_up"`                     // iterations that keep all rows
-	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: iterations that AvgSim judges first
+	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: initial iterations scored by AvgSim
 	Kappa       string  `yaml:"kappa" json:"kappa,omitempty"`               // vmf: banerjee or sra
 	Denominator string  `yaml:"denominator" json:"denominator,omitempty"`   // members or all
-	// Printed builds the scorer as its paper prints it, if that differs: Entry.Printed.
+	// Printed selects the variant of the scorer that is printed in its paper (Entry.Printed).
 	Printed bool `yaml:"-" json:"printed,omitempty"`
 }
 
-// Default returns vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30 (over log odds,
-// which is our choice). The 1,500 iterations of AvgSim are from the paper's Fig. 2 and too many for a short
-// training.
+// Default returns vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30 (over log odds, which is
+// our choice). The 1,500 iterations of AvgSim are from Fig. 2 of the PRISM paper and too many for a short training.
 func Default() Config {
 	return Config{
 		Scorer: "vmf", Threshold: ThresholdSTRM, Rate: 0.5, Window: 30, Fixed: 0.5,
@@ -49,10 +48,10 @@ func Default() Config {
 	}
 }
 
-// Env describes the training that a filter serves.
+// Env describes the training in which a filter is used.
 type Env struct {
 	Dim, Classes int
-	Proxies      *features.Param // of the loss, (Classes·PerClass)×Dim; nil if it has none
+	Proxies      *features.Param // proxies of the loss, (Classes·PerClass)×Dim; nil if there are none
 	PerClass     int
 }
 
@@ -87,8 +86,8 @@ func (c Config) Validate() error {
 	return check.Err
 }
 
-// New builds the filter that c describes. With a fixed threshold, the first iterations of vMF-Sim, which AvgSim
-// judges, use the published sTRM with Rate and Window, because AvgSim has no fixed scale.
+// New builds the filter described by c. With a fixed threshold, the initial iterations of vMF-Sim, scored by AvgSim,
+// use the published sTRM with Rate and Window, because AvgSim's scores have no fixed scale.
 func New(c Config, env Env) (*Filter, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -130,12 +129,12 @@ func (c Config) chooseCutoff() Cutoff {
 func (e Env) checkEnv(entry Entry) error {
 	switch {
 	case e.Dim < max(1, entry.LeastDim) || e.Classes < 1:
-		return fmt.Errorf("filters: scorer %q: %d classes of dimension %d, expected 1 or more of dimension %d or more",
+		return fmt.Errorf("filters: scorer %q: %d classes of dimension %d, expected at least 1 class and dimension %d",
 			entry.Name, e.Classes, e.Dim, max(1, entry.LeastDim))
 	case !entry.NeedsProxy:
 		return nil
 	case e.Proxies == nil:
-		return fmt.Errorf("filters: scorer %q needs a loss with proxies, and this loss has none", entry.Name)
+		return fmt.Errorf("filters: scorer %q needs a loss with proxies, but this loss has none", entry.Name)
 	case e.PerClass < 1 || e.Proxies.Rows != e.Classes*e.PerClass || e.Proxies.Cols != e.Dim:
 		return fmt.Errorf("filters: scorer %q: the loss has %d×%d proxies, expected %d classes of %d and dimension %d",
 			entry.Name, e.Proxies.Rows, e.Proxies.Cols, e.Classes, e.PerClass, e.Dim)

@@ -34,7 +34,7 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *filters.Config) { c.Scorer, c.Threshold = "batch_positive", "fixed" },
 			`filters: threshold "fixed" with scorer "batch_positive": its scores have no fixed scale, expected strm, trm or paper`},
 		{func(c *filters.Config) { c.Scorer = "proxysim" },
-			`filters: scorer "proxysim" needs a loss with proxies, and this loss has none`},
+			`filters: scorer "proxysim" needs a loss with proxies, but this loss has none`},
 	} {
 		config := filters.Default()
 		c.change(&config)
@@ -53,11 +53,11 @@ func TestConfigErrors(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 	if _, err := filters.New(filters.Default(), filters.Env{Dim: 1, Classes: 3}); err == nil {
-		t.Error("vMF-Sim on the line was accepted")
+		t.Error("no error for vMF-Sim in one dimension")
 	}
 }
 
-// The catalog, the configuration's keys and their defaults agree.
+// The settings of the catalog agree with the configuration's keys and defaults.
 func TestCatalogIsConsistent(t *testing.T) {
 	defaults := map[string]reflect.Value{}
 	config := reflect.ValueOf(filters.Default())
@@ -71,15 +71,15 @@ func TestCatalogIsConsistent(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range filters.Catalog {
 		if e.Name == "" || e.Title == "" || e.Paper == "" || e.Equation == "" || seen[e.Name] {
-			t.Errorf("entry %+v is incomplete or double", e)
+			t.Errorf("entry %+v is incomplete or repeated", e)
 		}
 		seen[e.Name] = true
 		for _, s := range e.Settings {
 			value, ok := defaults[s.Name]
 			if !ok {
-				t.Errorf("%s: setting %q is no key of the configuration", e.Name, s.Name)
+				t.Errorf("%s: setting %q is not a key of the configuration", e.Name, s.Name)
 			} else if value.Interface() != s.Default || s.Doc == "" {
-				t.Errorf("%s: setting %q: default is %v, the configuration has %v", e.Name, s.Name, s.Default, value)
+				t.Errorf("%s: setting %q: default %v, in the configuration %v", e.Name, s.Name, s.Default, value)
 			}
 			if _, err := s.Check(s.Default); err != nil {
 				t.Errorf("%s: the default of setting %q: %v", e.Name, s.Name, err)

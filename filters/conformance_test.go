@@ -13,7 +13,7 @@ import (
 // maker builds a scorer for a world.
 type maker func(world) Scorer
 
-// conform checks what every scorer promises and describes the first broken promise, or returns "".
+// conform checks the properties that every scorer must have. It returns a description of the first violation, or "".
 func conform(entry Entry, build maker) string {
 	for _, check := range []func(Entry, maker) string{
 		checkInvariance, checkMeaning, checkOwn, checkReuse, checkDegenerate,
@@ -25,7 +25,7 @@ func conform(entry Entry, build maker) string {
 	return ""
 }
 
-// differ compares two lists of scores to float32's precision, through log densities of some hundreds.
+// differ compares two lists of scores to the precision of float32, which is coarse for log densities of some hundreds.
 func differ(what string, got, want []float64) string {
 	for i := range want {
 		if !isNear(got[i], want[i], 1e-3, 1e-4) {
@@ -61,7 +61,7 @@ func checkInvariance(_ Entry, build maker) string {
 	return differ("permuting the bank", build(w).Score(nil, w.z, shuffled.bank(), false), want)
 }
 
-// checkMeaning: the scores differ, and those of right labels are larger; probabilities lie in [0, 1] and
+// checkMeaning checks that scores differ and are larger for right labels, and that probabilities lie in [0, 1] and
 // agree with their log odds.
 func checkMeaning(entry Entry, build maker) string {
 	w, right := newWorld(rand.New(rand.NewPCG(2, 2)), 24, 5, 80, 80, 0.8, 0.3)
@@ -85,16 +85,16 @@ func checkMeaning(entry Entry, build maker) string {
 	return ""
 }
 
-// checkOwn: judging members against their own bank equals judging them against a bank that never held them.
+// checkOwn checks that members score the same with own as with a bank that never contained them.
 func checkOwn(entry Entry, build maker) string {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(3, seed))
-		w, _ := newWorld(r, 12, 6, 1, []int{40, 9, 2}[seed], 0.7, 0.3) // many, pairs and singles, one pair
+		w, _ := newWorld(r, 12, 6, 1, []int{40, 9, 2}[seed], 0.7, 0.3) // many members; pairs; one pair
 		got := build(w).Score(nil, w.members, features.BankOf(w.members, w.classes), true)
 		for i := range w.members.Len() {
 			rest := w.without(i)
 			want := build(rest).Score(nil, rest.z, rest.bank(), false)
-			if entry.Name == "batch_positive" { // judges by its batch, here the whole set
+			if entry.Name == "batch_positive" { // uses its batch, here the whole set
 				want = got[i : i+1]
 			}
 			if why := differ(fmt.Sprintf("%d members, own row %d", w.members.Len(), i), got[i:i+1], want); why != "" {
@@ -105,7 +105,7 @@ func checkOwn(entry Entry, build maker) string {
 	return ""
 }
 
-// checkReuse: dst is used, no state of another batch or bank remains, and inputs are unchanged.
+// checkReuse checks that dst is reused, that no state of another batch or bank remains, and that inputs are unchanged.
 func checkReuse(_ Entry, build maker) string {
 	r := rand.New(rand.NewPCG(4, 4))
 	a, _ := newWorld(r, 12, 4, 20, 30, 0.7, 0.3)
@@ -135,7 +135,7 @@ func checkReuse(_ Entry, build maker) string {
 	return ""
 }
 
-// checkDegenerate: nothing is ever NaN; if nothing is known about a label the score is 1.
+// checkDegenerate checks that no score is NaN, and that a label that cannot be scored gets 1.
 func checkDegenerate(entry Entry, build maker) string {
 	for name, w := range degenerate() {
 		for _, own := range []bool{false, true} {
@@ -200,7 +200,7 @@ func degenerate() map[string]world {
 	return worlds
 }
 
-// options are variants of the scorers for which every promise must also hold.
+// options holds variants of the scorers, which must have the same properties.
 var options = map[string]map[string]func(*Config){
 	"vmf": {
 		"printed": func(c *Config) { c.Printed = true },
@@ -233,7 +233,7 @@ func TestExpUnit(t *testing.T) {
 	}
 }
 
-// AvgSim with and without centres is one formula (PRISM, eq. 7 = eq. 2), up to rounding.
+// AvgSim gives the same scores with and without centres, up to rounding (PRISM, eq. 7 = eq. 2).
 func TestCentresChangeNothing(t *testing.T) {
 	w, _ := newWorld(rand.New(rand.NewPCG(7, 7)), 64, 20, 64, 500, 0.3, 0.5)
 	bank := w.bank()
@@ -242,13 +242,13 @@ func TestCentresChangeNothing(t *testing.T) {
 		1e-6, 0)
 }
 
-// A set larger than one block is scored like its rows one by one.
+// A set larger than one block gets the same scores as its rows one by one.
 func TestBlocksAgreeWithRows(t *testing.T) {
 	w, _ := newWorld(rand.New(rand.NewPCG(8, 8)), 3, 40, 3000, 600, 0.9, 0.2)
 	s, bank := &AvgSimDirect{}, w.bank()
 	got := s.Score(nil, w.z, bank, false)
 	if w.z.Len() <= blockEntries/bank.Len() {
-		t.Fatal("one block is enough: the test tests nothing")
+		t.Fatal("the set fits into one block, so this test cannot fail")
 	}
 	for i := 0; i < w.z.Len(); i += 97 {
 		near(t, "P", s.Score(nil, w.z.Rows([]int{i}), bank, false)[0], got[i], 1e-6, 0)

@@ -8,7 +8,7 @@ import (
 	"winnow/filters"
 )
 
-// A class of two images, one of which occurs twice in the batch: the copy is not a second witness.
+// In a class of two images, one image occurs twice in the batch. The duplicate does not support the first occurrence.
 func TestBatchPositiveLeavesCopiesOut(t *testing.T) {
 	z := features.Set{X: features.NewMatrix(4, 2), Labels: []int{0, 0, 0, 1}, IDs: []int{7, 8, 7, 9}}
 	copy(z.X.Data, []float32{1, 0, 0.6, 0.8, 1, 0, 0, 1})
@@ -18,7 +18,7 @@ func TestBatchPositiveLeavesCopiesOut(t *testing.T) {
 			t.Errorf("row %d: %v, expected %v", i, got[i], want)
 		}
 	}
-	z.IDs = nil // nothing shows that they are copies
+	z.IDs = nil // without ids, duplicates are not recognised
 	if got = (filters.BatchPositive{}).Score(nil, z, nil, false); math.Abs(got[0]-0.8) > 1e-7 {
 		t.Errorf("without ids: %v, expected 0.8", got[0])
 	}

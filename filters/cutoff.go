@@ -8,9 +8,8 @@ import (
 	"winnow/features"
 )
 
-// Fixed keeps a row if its score is above M. Only vMF-Sim has scores on a scale
-// that makes a fixed bar meaningful. The scores of AvgSim and ProxySim lie in a narrow band around 1/C (PRISM,
-// section III-E).
+// Fixed keeps a row if its score is above M. A fixed bar is meaningful for vMF-Sim only: the scores of AvgSim and
+// ProxySim lie in a narrow band around 1/C (PRISM, section III-E).
 type Fixed struct{ M float64 }
 
 // Keep returns the rows with score > M.
@@ -19,28 +18,26 @@ func (c *Fixed) Keep(scores []float64) []int { return positionsAbove(scores, c.M
 // Threshold returns M.
 func (c *Fixed) Threshold() float64 { return c.M }
 
-// Window returns nil: a fixed bar has no memory.
+// Window returns nil: a fixed bar does not depend on earlier batches.
 func (c *Fixed) Window() []float64 { return nil }
 
 // SetWindow does nothing.
 func (c *Fixed) SetWindow([]float64) {}
 
-// TopR drops the share Rate of a batch with the lowest scores, by a threshold averaged over the last Size
-// batches: sTRM of PRISM (eq. 15) as published, on probabilities; with Size 1 it is TRM. If most probabilities
-// are near 0 or 1, the mean of several tiny thresholds and a medium one is medium, and more than the share
-// falls below it. [Quantile] drops the share that it promises.
+// TopR drops the share Rate of a batch with the lowest scores, by a threshold averaged over the last Size batches: sTRM
+// of PRISM (eq. 15) as published, on probabilities. With Size 1 it is TRM. If most probabilities are near 0 or 1, a few
+// larger thresholds dominate the mean, so that more than the share is dropped. [Quantile] avoids this.
 //
 //	m = ⌊Rate·n⌋,  Q = m-th smallest score of the batch,  threshold = mean of the last Size values of Q
 //	keep iff score > threshold
 //
-// The current batch's Q is included (the paper's sum has one term more than its divisor; this is what the
-// authors' code does). m = 0 keeps everything and does not change the window. Q = 1 exactly means that the
-// batch is mostly new classes: it does not enter the window, nor does NaN. If the window is empty or nothing is
-// above the threshold, the m lowest ranks are dropped instead; in the second case the window shrinks to its
-// last value.
+// The current batch's Q is included, as in the authors' code (the paper's sum has one term more than its divisor). If m
+// = 0, TopR keeps all rows and leaves the window unchanged. If Q is exactly 1, the batch consists mostly of new
+// classes, and Q does not enter the window; neither does NaN. If the window is empty or no score is above the
+// threshold, the m lowest ranks are dropped instead; in the latter case, only the last value of the window is kept.
 type TopR struct {
-	Rate float64 // share to drop, an estimate of the noise rate, in [0, 1)
-	Size int     // τ; 0: 1
+	Rate float64 // share to drop: the estimated noise rate, in [0, 1)
+	Size int     // τ, number of batches; 0 means 1
 
 	recent
 }
@@ -48,7 +45,7 @@ type TopR struct {
 // recent holds the thresholds of the last batches.
 type recent struct {
 	window    []float64 // oldest first
-	threshold float64   // of the last Keep
+	threshold float64   // from the last Keep
 }
 
 // addThreshold appends the threshold of a batch and keeps only the last size values.
@@ -85,7 +82,7 @@ func (c *TopR) Keep(scores []float64) []int {
 	return dropRanks(scores, lowest)
 }
 
-// Threshold returns the bar of the last Keep. If ranks were dropped because nothing was above the bar, it is
+// Threshold returns the bar of the last Keep. If ranks were dropped because no score was above the bar, Threshold is
 // the remaining value of the window.
 func (r *recent) Threshold() float64 { return r.threshold }
 
@@ -95,7 +92,7 @@ func (r *recent) Window() []float64 { return slices.Clone(r.window) }
 // SetWindow replaces the stored values of Q.
 func (r *recent) SetWindow(window []float64) { r.window = slices.Clone(window) }
 
-// positionsAbove returns the positions of the scores greater than the bar.
+// positionsAbove returns the positions of the scores above the bar.
 func positionsAbove(scores []float64, bar float64) []int {
 	kept := make([]int, 0, len(scores))
 	for i, s := range scores {
@@ -113,7 +110,7 @@ func nthSmallest(scores []float64, m int) float64 {
 	return sorted[m-1]
 }
 
-// dropRanks returns the positions of all but the m lowest scores; of equal scores the first are dropped.
+// dropRanks returns the positions of all but the m lowest scores; among equal scores, the first are dropped.
 func dropRanks(scores []float64, m int) []int {
 	order := features.AllRows(len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })

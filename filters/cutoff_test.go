@@ -12,7 +12,7 @@ func TestFixedIsStrict(t *testing.T) {
 	equal(t, 0, "kept", (&Fixed{M: 0.5}).Keep([]float64{0.1}), []int{})
 }
 
-// One history through every rule of METHODS 7.5, computed by hand.
+// A history computed by hand covers every rule of METHODS 7.5.
 func TestTopRByHand(t *testing.T) {
 	c := &TopR{Rate: 0.5, Size: 2}
 	follow(t, c, []cutoffStep{
@@ -30,7 +30,7 @@ func TestTopRByHand(t *testing.T) {
 	})
 }
 
-// cutoffStep is a batch, with the cutoff's result for it after the previous ones.
+// cutoffStep is a batch and the expected result of the cutoff after the earlier batches.
 type cutoffStep struct {
 	name      string
 	scores    []float64
@@ -39,7 +39,7 @@ type cutoffStep struct {
 	window    []float64
 }
 
-// follow passes batch after batch to a cutoff.
+// follow passes the batches to a cutoff in turn and checks the results.
 func follow(t *testing.T, c Cutoff, steps []cutoffStep) {
 	t.Helper()
 	for i, step := range steps {
@@ -49,7 +49,7 @@ func follow(t *testing.T, c Cutoff, steps []cutoffStep) {
 	}
 }
 
-// TRM by its definition, without a window, on batches without ties or ones: the lowest ⌊R n⌋ are dropped.
+// TRM follows its definition, without a window, on batches without ties or scores of 1: the lowest ⌊R n⌋ are dropped.
 func TestTRMDropsTheLowestShare(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -61,7 +61,7 @@ func TestTRMDropsTheLowestShare(t *testing.T) {
 		before := slices.Clone(scores)
 		kept := c.Keep(scores)
 		if !slices.Equal(before, scores) {
-			t.Fatal("the scores were changed")
+			t.Fatal("Keep modified the scores")
 		}
 		sorted := slices.Sorted(slices.Values(scores))
 		lowest := int(c.Rate * float64(len(scores)))
@@ -70,7 +70,7 @@ func TestTRMDropsTheLowestShare(t *testing.T) {
 		}
 		for _, i := range kept {
 			if slices.Index(sorted, scores[i]) < lowest {
-				t.Fatalf("row %d is among the %d lowest", i, lowest)
+				t.Fatalf("row %d is kept, but is among the %d lowest", i, lowest)
 			}
 		}
 	}

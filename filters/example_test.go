@@ -9,7 +9,7 @@ import (
 	"winnow/filters"
 )
 
-// A filter judges each batch by the memory of those before it, and keeps the labels that look right.
+// A filter scores each batch by the memory of earlier batches, and keeps the labels that look right.
 func ExampleNew() {
 	cfg := filters.Default()
 	cfg.Scorer, cfg.Rate, cfg.Window = "avgsim", 0.25, 1
@@ -18,7 +18,7 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	bank := features.NewBank(100, 2, 2)
-	batches := [][]int{{0, 0, 1, 1}, {0, 1, 1, 1}} // in the second one the label of row 1 is wrong
+	batches := [][]int{{0, 0, 1, 1}, {0, 1, 1, 1}} // in the second batch, the label of row 1 is wrong
 	for _, labels := range batches {
 		rows := make([][]float32, len(labels))
 		for i := range rows {

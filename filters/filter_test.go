@@ -13,7 +13,7 @@ import (
 	"winnow/features"
 )
 
-// stream is a world with an endless supply of batches.
+// stream is a world that generates any number of batches.
 type stream struct {
 	world
 	r *rand.Rand
@@ -25,7 +25,7 @@ func newStream(seed uint64, dim, classes int, shift float64) stream {
 	return stream{w, r}
 }
 
-// batch draws n rows of random classes and mislabels the share wrong of them.
+// batch draws n rows of random classes; a share wrong of them gets a wrong label.
 func (s stream) batch(n int, wrong float64) (features.Set, []bool) {
 	z, right := s.draw(s.r, n, wrong)
 	order := s.r.Perm(n)
@@ -94,7 +94,7 @@ func TestWarmUpKeepsAll(t *testing.T) {
 	}
 }
 
-// AvgSim's scores are near 1/C, vMF-Sim's near 0 and 1; the window must not mix them.
+// AvgSim's scores are near 1/C, vMF-Sim's near 0 and 1, so a change of scorer must clear the window.
 func TestVMFBeginsWithAvgSim(t *testing.T) {
 	for _, threshold := range []string{ThresholdSTRM, ThresholdFixed} {
 		s := newStream(3, 16, 5, 0.9)
@@ -126,7 +126,7 @@ func TestVMFBeginsWithAvgSim(t *testing.T) {
 	}
 }
 
-// If no class has two members vMF-Sim cannot judge, whatever the iteration.
+// If no class has two members, vMF-Sim cannot score, whatever the iteration.
 func TestVMFFallsBackToAvgSim(t *testing.T) {
 	s := newStream(4, 8, 6, 0.8)
 	f := mustNew(t, s.world, nil)
@@ -167,8 +167,7 @@ func rowsWith(z features.Set, labels ...int) []int {
 	return rows
 }
 
-// A filter and a bank restored in the middle continue with the same bits, for every scorer and any stopping
-// point.
+// A filter and a bank that are restored in the middle continue bit-identically, for every scorer and stopping point.
 func TestResumedFilterIsTheSame(t *testing.T) {
 	for _, entry := range Catalog {
 		for _, threshold := range thresholds {
@@ -203,7 +202,7 @@ func checkResumed(t *testing.T, entry Entry, threshold string) {
 			again, scoresAgain := resumed.Keep(z, resumedBank)
 			if !slices.Equal(kept, again) || !slices.Equal(scores, scoresAgain) ||
 				f.Threshold() != resumed.Threshold() {
-				t.Fatalf("%s stopped at %d goes another way after %d more", entry.Name, stop, i)
+				t.Fatalf("%s stopped at %d differs after %d more batches", entry.Name, stop, i)
 			}
 			bank.Push(z.Rows(kept))
 			resumedBank.Push(z.Rows(kept))
@@ -225,16 +224,16 @@ func TestBadFilterStatesAreRefused(t *testing.T) {
 		for _, state := range states {
 			before := f.State()
 			if err := f.SetState(state); err == nil {
-				t.Errorf("%+v was accepted", state)
+				t.Errorf("no error for state %+v", state)
 			}
 			if diff := cmp.Diff(before, f.State()); diff != "" {
-				t.Errorf("the filter changed:\n%s", diff)
+				t.Errorf("SetState changed the filter:\n%s", diff)
 			}
 		}
 	}
 }
 
-// Batch-positive judges by the batch alone, also for a class that it sees for the first time.
+// BatchPositive uses the batch only, also for a class that is new.
 func TestBatchPositiveJudgesNewClasses(t *testing.T) {
 	s := newStream(8, 8, 4, 0.8)
 	f := mustNew(t, s.world, func(c *Config) { c.Scorer = "batch_positive" })

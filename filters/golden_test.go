@@ -14,7 +14,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// goldens maps each method of the topic prism to its check; an unknown method fails the test.
+// goldens maps each method of the golden topic prism to its check; an unknown method fails the test.
 var goldens = map[string]func(*testing.T, reference.Case){
 	"vmf_log_normalizer": goldenNormalizer,
 	"kappa":              goldenKappa,
@@ -29,12 +29,12 @@ func TestGolden(t *testing.T) { reference.Check(t, "prism", goldens) }
 
 func TestMain(m *testing.M) { reference.Main(m) }
 
-// onlyParams fails for a parameter that the check does not map onto a setting.
+// onlyParams fails if the case has a parameter that its check does not map to a setting.
 func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	t.Helper()
 	for name := range c.Params {
 		if !slices.Contains(known, name) {
-			t.Fatalf("parameter %q is not known: known are %v", name, known)
+			t.Fatalf("unknown parameter %q, expected one of %v", name, known)
 		}
 	}
 }
@@ -76,14 +76,14 @@ func goldenKappa(t *testing.T, c reference.Case) {
 		near(t, "banerjee", KappaBanerjee(dim, row[0], most), row[1], 1e-8, 1e-10)
 		near(t, "printed", KappaPrinted(dim, row[0], most), row[2], 1e-8, 1e-10)
 		near(t, "sra", KappaSra(dim, row[0], most), row[3], 1e-8, 1e-10)
-		if row[1] < most.Kappa && row[0] < most.Length { // beyond, the steps start from the clamped value
+		if row[1] < most.Kappa && row[0] < most.Length { // beyond the limits, the steps start from the clamped value
 			near(t, "sra and the exact MLE", KappaSra(dim, row[0], most), row[4], 1e-4, 1e-10)
 		}
 	}
 }
 
-// The vectors of the bank are float32, and so are the products: the tolerance is relative 1e-4 at worst, where
-// log densities of some hundreds are subtracted, and 1e-6 for similarities and probabilities near 1/C.
+// The vectors of the bank and the products are float32. So the relative tolerance is 1e-4 where log densities of some
+// hundreds are subtracted, and 1e-6 for similarities and probabilities near 1/C.
 func goldenPClean(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "num_classes", "H", "min_count", "r_max", "kappa_max")
 	z := unitSet(t, c.Matrix(t, "embeddings"), c.Ints(t, "labels"))
@@ -110,7 +110,7 @@ func goldenPClean(t *testing.T, c reference.Case) {
 	}
 
 	want = part(t, c, "vmfsim")
-	vmf := &VMF{Kappa: KappaBanerjee} // min_count, r_max and kappa_max of all cases are ours
+	vmf := &VMF{Kappa: KappaBanerjee} // all cases use our min_count, r_max and kappa_max
 	nearAll(t, "vmfsim", vmf.Score(nil, z, bank, false), want.Floats(t, "p_clean"), 2e-4, 1e-12)
 	goldenFits(t, want, vmf, z, bank)
 
@@ -255,7 +255,7 @@ func rowsOf(t *testing.T, c reference.Case, key string) []int {
 	return rows
 }
 
-// oldestFirst lists the ids of a bank in the order of arrival.
+// oldestFirst returns the ids in a bank in the order of arrival.
 func oldestFirst(b *features.Bank) []int {
 	ids := b.Set().IDs
 	if b.Len() == b.Cap() {
@@ -295,7 +295,7 @@ func near(t *testing.T, what string, got, want, relative, absolute float64) {
 	}
 }
 
-// nearBar compares thresholds; if ranks decided because the window was empty, the golden one may be undefined.
+// nearBar compares thresholds. If ranks decided because the window was empty, the golden threshold may be undefined.
 func nearBar(t *testing.T, what string, got, want, relative float64) {
 	t.Helper()
 	if !(math.IsNaN(want) && math.IsInf(got, -1)) {

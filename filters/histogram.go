@@ -2,14 +2,14 @@ package filters
 
 import "math"
 
-// Histogram counts scores in bins whose edges are multiples of a power of two: the smallest power for which all
-// scores fit into maxBins. Scores of vMF-Sim, spread over [0, 1], fall into 64 bins, those of AvgSim, close to
-// 1/C, into as many narrow ones. The result does not depend on the order of the scores. A bin includes its
-// lower edge and excludes its upper one, except that 1 belongs to the bin below it. The zero value is empty and
-// ready to use.
+// Histogram counts scores in bins whose width is a power of two, the smallest for which all scores fit into maxBins
+// bins. Bin edges are multiples of the width. The scores of vMF-Sim are spread over [0, 1] and fall into 64 wide bins;
+// the scores of AvgSim are close to 1/C and fall into as many narrow bins. The result does not depend on the order of
+// the scores. A bin includes its lower edge and excludes its upper edge, except that 1 is in the bin below it. The zero
+// value is an empty histogram.
 type Histogram struct {
 	Exponent int   `json:"exponent"` // bins are 2^Exponent wide
-	First    int   `json:"first"`    // number of the first bin: its lower edge in bin widths
+	First    int   `json:"first"`    // number of the first bin: its lower edge divided by the bin width
 	Counts   []int `json:"counts"`
 }
 
@@ -19,7 +19,7 @@ const (
 	mostScoring  = 62
 )
 
-// Add counts scores and ignores those that are not finite.
+// Add counts scores. It ignores scores that are not finite.
 func (h *Histogram) Add(scores ...float64) {
 	for _, v := range scores {
 		if v-v != 0 {
@@ -48,7 +48,7 @@ func (h *Histogram) binOfScore(v float64) int {
 	return int(max(-far, min(far, math.Floor(v*scale))))
 }
 
-// fitsBins reports whether bins low to high fit into maxBins together with the non-empty ones.
+// fitsBins reports whether bins low to high, together with the non-empty bins, fit into maxBins.
 func (h *Histogram) fitsBins(low, high int) bool {
 	if len(h.Counts) > 0 {
 		low, high = min(low, h.First), max(high, h.First+len(h.Counts)-1)
@@ -56,7 +56,7 @@ func (h *Histogram) fitsBins(low, high int) bool {
 	return high-low < maxBins
 }
 
-// reachBins makes room for bins low to high.
+// reachBins extends the histogram to bins low to high.
 func (h *Histogram) reachBins(low, high int) {
 	if len(h.Counts) == 0 {
 		h.First, h.Counts = low, make([]int, high-low+1)
@@ -95,7 +95,7 @@ func (h *Histogram) Total() int {
 	return n
 }
 
-// Edges returns the bins' edges, one more than counts.
+// Edges returns the edges of the bins, one more than there are bins.
 func (h *Histogram) Edges() []float64 {
 	if len(h.Counts) == 0 {
 		return nil

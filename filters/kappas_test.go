@@ -10,16 +10,16 @@ import (
 	"winnow/features"
 )
 
-// The concentrations are those of the members, recomputed class by class.
+// The concentrations equal estimates computed class by class from the members.
 func TestKappasAreOfTheMembers(t *testing.T) {
 	s := newStream(8, 16, 7, 0.8)
 	f := mustNew(t, s.world, nil)
 	bank := features.NewBank(40, 16, 7)
 	if got := f.Kappas(nil, bank); len(got) != 0 {
-		t.Errorf("of an empty bank: %v", got)
+		t.Errorf("empty bank: %v", got)
 	}
 	var got []ClassKappa
-	for range 6 { // some members leave again
+	for range 6 { // the bank evicts some members
 		z, _ := s.batch(13, 0.3)
 		bank.Push(z)
 		got = f.Kappas(got, bank)
@@ -36,7 +36,7 @@ func TestKappasAreOfTheMembers(t *testing.T) {
 					}
 				}
 			}
-			if len(images) < 2 { // the batches share their ids
+			if len(images) < 2 { // the same ids occur in all batches
 				continue
 			}
 			var norm float64
@@ -56,11 +56,11 @@ func TestKappasAreOfTheMembers(t *testing.T) {
 	}
 	other := mustNew(t, s.world, func(c *Config) { c.Scorer = "avgsim" })
 	if got := other.Kappas(got, bank); len(got) != 0 {
-		t.Errorf("AvgSim has concentrations %v", got)
+		t.Errorf("AvgSim lists concentrations: %v", got)
 	}
 }
 
-// A histogram does not depend on the order or division of the scores, and every score is in its bin.
+// A histogram does not depend on the order of the scores or their division among calls, and every score is in its bin.
 func TestHistogram(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, c := range []struct {
@@ -84,10 +84,10 @@ func TestHistogram(t *testing.T) {
 		parts.Add(values[:700]...)
 		parts.Add(values[700:]...)
 		if diff := cmp.Diff(at, backwards); diff != "" {
-			t.Errorf("%s: the order matters: %s", c.name, diff)
+			t.Errorf("%s: result depends on the order: %s", c.name, diff)
 		}
 		if diff := cmp.Diff(at, parts); diff != "" {
-			t.Errorf("%s: parts are not the whole: %s", c.name, diff)
+			t.Errorf("%s: result depends on the division: %s", c.name, diff)
 		}
 		if at.Exponent != c.exponent || len(at.Counts) > maxBins || at.Total() != len(values) {
 			t.Errorf("%s: %d bins of 2^%d hold %d", c.name, len(at.Counts), at.Exponent, at.Total())
@@ -112,7 +112,7 @@ func TestHistogram(t *testing.T) {
 	var h Histogram
 	h.Add(math.NaN(), math.Inf(1), math.Inf(-1))
 	if h.Total() != 0 || h.Edges() != nil {
-		t.Errorf("numbers that are none: %+v", h)
+		t.Errorf("NaN and infinities are counted: %+v", h)
 	}
 	h.Add(0, 1, 0.5)
 	if e := h.Edges(); h.Exponent != -6 || len(h.Counts) != 64 || e[64] != 1 || h.Counts[63] != 1 || h.Counts[32] != 1 {

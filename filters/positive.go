@@ -2,15 +2,14 @@ package filters
 
 import "winnow/features"
 
-// BatchPositive is the mean similarity of a row to the other rows of its batch with the same label.
+// BatchPositive scores a row by its mean similarity to the other rows of its batch with the same label.
 //
 //	score = 1/(K-1) Σ_{j≠i, y_j=y_i} z_i·z_j, in [-1, 1]
 //
-// A row without such a row scores 1. The score uses neither the bank nor other classes. It is not a
-// probability, so thresholds must go by rank. The paper's sum includes j = i but divides by K-1. Here the pair
-// of a row with itself is left out, and so are copies: an image that occurs several times in the batch (a class
-// smaller than K), known by its ID, counts once. Computed from class sums in O(n·d). Source: PRISM, eq. 20
-// (ablation).
+// A row without another row of its label scores 1. The score uses neither the bank nor other classes. It is not a
+// probability, so use a threshold by rank. The paper's sum includes j = i but divides by K-1; here, j = i is left out.
+// Duplicates are left out, too: if an image occurs several times in the batch (a class has fewer than K images), as its
+// ID shows, it is used once. Computed from class sums in O(n·d). Source: PRISM, eq. 20 (ablation).
 type BatchPositive struct{}
 
 // Score returns the mean similarity for each row of z; it does not use the bank.
@@ -24,7 +23,7 @@ func (BatchPositive) scoreMarked(dst []float64, z features.Set, _ *features.Bank
 	for i, k := range z.Labels[:z.Len()] {
 		if z.IDs != nil {
 			if seen[z.IDs[i]] {
-				continue // a copy has the same vector and label
+				continue // the same image again
 			}
 			seen[z.IDs[i]] = true
 		}
@@ -48,12 +47,11 @@ func (BatchPositive) scoreMarked(dst []float64, z features.Set, _ *features.Bank
 	return dst
 }
 
-// MemoryPositive is the mean similarity of a row to the members of its class in the bank.
+// MemoryPositive scores a row by its mean similarity to the members of its class in the bank.
 //
 //	score = 1/M_y Σ_{v in class y} z·v, in [-1, 1]
 //
-// A row whose class has no members scores 1. The score is not a probability, so thresholds must go by rank.
-// Time O(n·d).
+// A row whose class has no members scores 1. The score is not a probability, so use a threshold by rank. Time O(n·d).
 // Source: PRISM, eq. 21 (ablation).
 type MemoryPositive struct{}
 

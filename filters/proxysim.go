@@ -8,15 +8,15 @@ import (
 	"winnow/features"
 )
 
-// ProxySim is the probability of the given label under a softmax of similarities to the loss's proxies.
+// ProxySim scores a label by its probability under a softmax of similarities to the loss's proxies.
 //
 //	S_k = max_h cos(p_k^h, z),  P = e^{S_y} / Σ_k e^{S_k} over all classes
 //
-// Proxies is (C·H)×d, not normalised, with the H = PerClass proxies of a class in a row. They are read at every
-// call, because training moves them. A zero proxy has cosine 0. The bank, if there is one, only tells which
-// classes have been seen: a label without members has P = 1 (Algorithm 1 applies here too), and so has an own
-// row that is its class's only member. Without a bank the formula is used as it is, and [Filter] records the
-// classes itself. Time O(n·C·H·d). Source: PRISM, eq. 8-9.
+// Proxies is (C·H)×d, not normalised, with the H = PerClass proxies of a class in consecutive rows. They are read at
+// every call, because training changes them. A zero proxy has cosine 0. The bank, if there is one, only determines
+// which classes have members: a label without members has P = 1 (as in Algorithm 1), and so does a row that is the only
+// member of its class. Without a bank the formula is used as it is, and [Filter] records the classes. Time O(n·C·H·d).
+// Source: PRISM, eq. 8-9.
 type ProxySim struct {
 	Proxies  *features.Param
 	PerClass int

@@ -7,30 +7,29 @@ import (
 	"winnow/features"
 )
 
-// Quantile drops the share Rate of the rows that can be judged, by a threshold averaged over the last Size
-// batches. It is PRISM's sTRM on log odds (or similarities), which do not pile up at the ends of a range as
-// probabilities do; with Size 1 it is TRM.
+// Quantile drops the share Rate of the scored rows, by a threshold smoothed over the last Size batches. It is PRISM's
+// sTRM on log odds (or similarities), which do not accumulate at the ends of a range like probabilities; with Size 1 it
+// is TRM.
 //
-//	h = Rate·n + ½ of the n rows judged,  Q = s_⌊h⌋ + (h-⌊h⌋)(s_⌊h⌋₊₁ - s_⌊h⌋) of their ascending scores s
+//	h = Rate·n + ½ of the n scored rows,  Q = s_⌊h⌋ + (h-⌊h⌋)(s_⌊h⌋₊₁ - s_⌊h⌋) of their ascending scores s
 //	threshold = median of the last Size values of Q,  keep iff score > threshold
 //
-// The median is above the Q of half of the batches and below that of the other half on every scale. A mean
-// follows the longer tail: for probabilities it is too high and drops more, for log odds it is too low and
-// drops less.
+// The median is above the Q of half of the batches and below the Q of the other half, on every scale. A mean is pulled
+// towards the longer tail: for probabilities it is too high and drops more, for log odds it is too low and drops less.
 //
-// The score [Unjudged] marks a row about which nothing is known, such as the first rows of a class. It is kept
-// and counts neither in n nor in Q, so that the others are not dropped in its place. The threshold below which
-// the share of the next batch is expected lies between two scores, half a rank up; that of eq. 15 is rounded
-// down to whole rows. A batch with h < 1 adds nothing to the window. If no judged row is above the threshold,
-// the ⌊h⌋ lowest ranks, but never all, are dropped instead and the window shrinks to its last value.
+// The score [Unjudged] marks a row that cannot be scored, such as the first rows of a class. It is kept and is not
+// included in n or Q, so that other rows are not dropped in its place. Q is interpolated half a rank upwards, so that a
+// share Rate of the next batch is expected below Q; eq. 15 rounds down to whole rows instead. A batch with h < 1 adds
+// no value to the window. If no scored row is above the threshold, the ⌊h⌋ lowest ranks, but never all, are dropped
+// instead, and only the last value of the window is kept.
 type Quantile struct {
-	Rate float64 // share to drop, an estimate of the noise rate, in [0, 1)
-	Size int     // batches averaged; 0: 1
+	Rate float64 // share to drop: the estimated noise rate, in [0, 1)
+	Size int     // number of batches; 0 means 1
 
 	recent
 }
 
-// Unjudged is the score that [Quantile] receives for a row about which nothing is known: P = 1.
+// Unjudged is the order that [Quantile] receives for a row that cannot be scored. It corresponds to P = 1.
 var Unjudged = math.Inf(1)
 
 // Keep returns the kept rows and updates the window.

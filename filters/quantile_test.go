@@ -10,8 +10,8 @@ import (
 	"winnow/features"
 )
 
-// saturated draws log odds as vMF-Sim gives them for narrow classes: nearly all P are 0 or 1 to many digits,
-// for hard images as for wrong labels, and a batch's quantile may be 1e-30 or 0.4.
+// saturated draws log odds like vMF-Sim's for narrow classes: nearly all P round to 0 or 1, for hard images as well as
+// for wrong labels, and a batch's quantile may be 1e-30 or 0.4.
 func saturated(r *rand.Rand, n int, wrong float64) []float64 {
 	odds := make([]float64, n)
 	for i := range odds {
@@ -41,18 +41,17 @@ func TestQuantileDropsTheShareAnnounced(t *testing.T) {
 					within = 0.005 + 0.5/float64(n) // whole rows
 				}
 				if share := dropped(&Quantile{Rate: rate, Size: size}, n, odds); math.Abs(share-rate) > within {
-					t.Errorf("told %.2f of batches of %d, window %d: dropped %.3f", rate, n, size, share)
+					t.Errorf("rate %.2f, batches of %d, window %d: dropped %.3f", rate, n, size, share)
 				}
 			}
 		}
 	}
 	if share := dropped(&TopR{Rate: 0.21, Size: 30}, 64, oddsToProbs); share < 0.25 {
-		t.Errorf("the published form drops %.3f when told 0.21: the scores of this test do not show what it is for",
-			share)
+		t.Errorf("the published form drops %.3f at rate 0.21, expected 0.25 or more, so this test cannot fail", share)
 	}
 }
 
-// One history computed by hand, dropping half of the rows: h = n/2 + ½ is between the ranks of an even batch.
+// A history computed by hand drops half of the rows: h = n/2 + ½ is between two ranks if n is even.
 func TestQuantileByHand(t *testing.T) {
 	c := &Quantile{Rate: 0.5, Size: 2}
 	follow(t, c, []cutoffStep{
@@ -69,7 +68,7 @@ func TestQuantileByHand(t *testing.T) {
 	})
 }
 
-// At any rate a batch is never emptied, its order is respected and its scores are not changed.
+// For every rate, at least one row of a batch is kept, the order is respected and the scores are not modified.
 func TestQuantileKeepsTheBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -84,18 +83,18 @@ func TestQuantileKeepsTheBest(t *testing.T) {
 			before := slices.Clone(scores)
 			kept := c.Keep(scores)
 			if !slices.Equal(before, scores) || !slices.IsSorted(kept) || len(kept) == 0 {
-				t.Fatalf("of %v, now %v, kept %v", before, scores, kept)
+				t.Fatalf("scores %v, after Keep %v, kept %v", before, scores, kept)
 			}
 			for i, s := range scores {
 				if !slices.Contains(kept, i) &&
 					(s == Unjudged || slices.ContainsFunc(kept, func(k int) bool { return scores[k] < s })) {
-					t.Fatalf("of %v kept %v, but not row %d", scores, kept, i)
+					t.Fatalf("scores %v: kept %v, but not row %d", scores, kept, i)
 				}
 			}
 		}
 	}
 	if kept := (&Quantile{Size: 3}).Keep([]float64{-1e9, 3}); len(kept) != 2 {
-		t.Errorf("told that nothing is wrong, it keeps %v", kept)
+		t.Errorf("rate 0: kept %v, expected both rows", kept)
 	}
 }
 
@@ -107,7 +106,7 @@ func TestQuantileTakesTheMedian(t *testing.T) {
 	}
 }
 
-// Narrow classes, a third of whose images are hard: the published form drops far more than the rate.
+// If a third of the images in narrow classes are hard, Quantile drops the given rate, but the published form more.
 func TestFilterDropsTheShareOfSaturatedScores(t *testing.T) {
 	dropped := func(threshold string, dim int) float64 {
 		s := newStream(11, dim, 40, 4)
@@ -134,16 +133,15 @@ func TestFilterDropsTheShareOfSaturatedScores(t *testing.T) {
 	}
 	for _, dim := range []int{32, 128} {
 		if share := dropped(ThresholdSTRM, dim); math.Abs(share-0.2) > 0.015 {
-			t.Errorf("dimension %d: told 0.2, dropped %.3f", dim, share)
+			t.Errorf("dimension %d: rate 0.2, dropped %.3f", dim, share)
 		}
 		if share := dropped(ThresholdPaper, dim); share < 0.24 {
-			t.Errorf("dimension %d: the published form drops %.3f: this stream does not show what the test is for", dim,
-				share)
+			t.Errorf("dimension %d: the published form drops %.3f, so this test cannot fail", dim, share)
 		}
 	}
 }
 
-// A stream of batches through a whole filter; now and then a class is new to the bank.
+// A complete filter drops the given rate of a stream of batches in which new classes appear now and then.
 func TestFilterDropsWhatItIsTold(t *testing.T) {
 	for _, scorer := range []string{"vmf", "avgsim", "proxysim", "memory_positive"} {
 		s := newStream(11, 32, 40, 4)
@@ -162,7 +160,7 @@ func TestFilterDropsWhatItIsTold(t *testing.T) {
 			for row, unjudged := range f.Unjudged() {
 				switch {
 				case unjudged && (scores[row] != 1 || !slices.Contains(kept, row)):
-					t.Fatalf("%s: of row %d nothing was known, its score is %v, kept are %v", scorer, row,
+					t.Fatalf("%s: row %d cannot be scored: score %v, kept %v", scorer, row,
 						scores[row], kept)
 				case unjudged:
 					first++
@@ -181,7 +179,7 @@ func TestFilterDropsWhatItIsTold(t *testing.T) {
 			}
 		}
 		if share := float64(dropped) / float64(judged); math.Abs(share-0.2) > 0.02 || first < 64 {
-			t.Errorf("%s: told 0.2, dropped %.3f of %d, %d were of new classes", scorer, share, judged, first)
+			t.Errorf("%s: rate 0.2, dropped %.3f of %d, %d rows of new classes", scorer, share, judged, first)
 		}
 	}
 }
@@ -196,8 +194,8 @@ func rowsBelow(z features.Set, class int) []int {
 	return rows
 }
 
-// A class that is one image over and over has no spread of its own: κ would be at its ceiling and reject every
-// other image.
+// A class whose members are all the same image has no spread of its own: κ would be at its limit and reject every other
+// image.
 func TestCopiesOfOneImageAreOneMember(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	w, _ := newWorld(r, 16, 3, 1, 0, 0.9, 0)
@@ -205,7 +203,7 @@ func TestCopiesOfOneImageAreOneMember(t *testing.T) {
 	z, _ := w.draw(r, 30, 0)
 	bank.Push(z)
 	for range 30 {
-		bank.Push(z.Rows([]int{0})) // class 0; evicts the other members of class 0
+		bank.Push(z.Rows([]int{0})) // row 0 of class 0; evicts the other members of class 0
 	}
 	others := z.Rows(rowsWith(z, 1, 2))
 	bank.Push(others)

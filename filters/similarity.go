@@ -8,8 +8,8 @@ import (
 	"winnow/features"
 )
 
-// blockEntries limits the similarity matrix that a scorer holds: 4 MiB of float32, so that an audit of a whole
-// training set against ten thousand classes needs no n×C matrix.
+// blockEntries limits the size of the similarity matrix in a scorer to 4 MiB of float32. An audit of a whole training
+// set with ten thousand classes then needs no n×C matrix.
 const blockEntries = 1 << 20
 
 // eachSimBlock calls do with S = z[from:to]·refᵀ for consecutive ranges of rows. S is stored in scratch, which grows
@@ -26,7 +26,7 @@ func eachSimBlock(scratch *[]float32, z, ref blas32.General, do func(from, to in
 //
 //	l_y - log Σ_{k≠y} e^{l_k}
 //
-// shifted by the largest rival, so nothing overflows; +Inf if y has no rival.
+// It shifts by the largest rival to avoid overflow, and returns +Inf if y has no rival.
 func logOdds(l []float64, classes []int, y int) float64 {
 	rival := math.Inf(-1)
 	for _, k := range classes {
@@ -46,7 +46,7 @@ func logOdds(l []float64, classes []int, y int) float64 {
 	return l[y] - rival - math.Log(sum)
 }
 
-// negligible is the d below which e^d vanishes beside 1 even if a million classes add up.
+// negligible is the d below which e^d is negligible next to 1, even summed over a million classes.
 const negligible = -45
 
 // oddsToProbs turns log odds into P, in place.
@@ -69,7 +69,8 @@ func replaceUnjudged(marked []float64) []float64 {
 
 func oddsToProb(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 
-// knownClasses lists the classes of the denominator in rising order, into dst: those with members, or all.
+// knownClasses appends the classes of the denominator to dst, ascending: those with members or, with every, all
+// classes.
 func knownClasses(dst []int, ref *features.Bank, every bool) []int {
 	dst = dst[:0]
 	for k := range ref.Classes() {

@@ -1,7 +1,7 @@
 package filters
 
-// Smooth returns the exponential moving average that the paper uses to plot the share of clean rows among the
-// kept ones: e_0 = x_0, e_t = weight·e_{t-1} + (1-weight)·x_t. Source: PRISM, Fig. 2 (weight 0.7).
+// Smooth returns the exponential moving average with which the PRISM paper plots the share of right labels among the
+// kept rows: e_0 = x_0, e_t = weight·e_{t-1} + (1-weight)·x_t. Source: PRISM, Fig. 2 (weight 0.7).
 func Smooth(weight float64, x []float64) []float64 {
 	out := make([]float64, len(x))
 	for t := range x {

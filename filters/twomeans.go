@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// TwoMeans cuts numbers into two groups with the least sum of squares within them. cut is the least number of
-// the upper group; of equally good cuts it is the lowest.
+// TwoMeans divides numbers into two groups with the least sum of squares within the groups. cut is the smallest number
+// of the upper group; in a tie, the lowest cut is returned.
 func TwoMeans(x []float64) (cut float64, ok bool) {
 	sorted := slices.Sorted(slices.Values(x))
 	n := len(sorted)
@@ -26,7 +26,7 @@ func TwoMeans(x []float64) (cut float64, ok bool) {
 		}
 		a, b := float64(i+1), float64(n-i-1)
 		gap := sum/a - (total-sum)/b
-		if between := a * b * gap * gap; between > best { // n² times the variance between the groups, over n
+		if between := a * b * gap * gap; between > best { // n times the sum of squares between the groups
 			best, cut = between, sorted[i+1]
 		}
 	}

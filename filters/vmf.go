@@ -8,50 +8,49 @@ import (
 	"winnow/features"
 )
 
-// VMF is vMF-Sim: the probability of the given label if every class is a von Mises-Fisher distribution on the
-// sphere, fitted to its members in the bank, with a uniform prior over classes.
+// VMF is vMF-Sim. It scores a label by its probability if every class is a von Mises-Fisher distribution on the sphere,
+// fitted to its members in the bank, with a uniform prior over classes.
 //
 //	μ_k = Σv/‖Σv‖,  R_k = ‖Σv‖/M_k,  κ_k = R_k(D-R_k²)/(1-R_k²)
 //	log f_k(z) = log C_D(κ_k) + κ_k μ_k·z,  P = f_y(z) / Σ_{k: M_k>0} f_k(z)
 //
-// A class whose members come from fewer than two images uses the pooled κ, from Σ M_k R_k / Σ M_k
-// over the other classes. If no class has that many images, [AvgSim] judges the row. An image counts once even
-// if the bank holds it once per epoch: otherwise a class reduced to copies of one image would have R_k = 1 and
-// κ at its ceiling, and would reject all others for good. R_k = 0 (opposite vectors) gives μ_k = 0, κ_k = 0,
-// the uniform density. M_y = 0 gives P = 1. With All, a class without
-// members counts with the pooled κ and μ = 0.
+// A class whose members come from fewer than two images uses the pooled κ, from Σ M_k R_k / Σ M_k over the other
+// classes. If no class has two images, [AvgSim] scores the row. An image is counted once even if the bank holds it once
+// for each of several epochs; otherwise a class with a single image would have R_k = 1, κ at its upper limit, and would
+// reject all other images forever. R_k = 0 (opposite vectors) gives μ_k = 0 and κ_k = 0, the uniform density. M_y = 0
+// gives P = 1. With All, a class without members is included with the pooled κ and μ = 0.
 //
-// The paper's eq. 12 and 13 contradict each other about R (length of the sum, or of the mean) and eq. 13 prints
-// D-R. Both are corrected here; KappaPrinted keeps the latter. κ_k and log C_D(κ_k) are cached per class until
-// its members change, so a batch costs one product with the centres and one Bessel function per changed class.
-// Time O(n·C·d). Source: PRISM, eq. 10-14.
+// PRISM's eq. 12 and 13 contradict each other about R (the length of the sum, or of the mean), and eq. 13 prints D-R.
+// Both are corrected here; KappaPrinted keeps D-R. κ_k and log C_D(κ_k) are cached for each class until its members
+// change, so that a batch costs one product with the centres and one Bessel function for each changed class. Time
+// O(n·C·d). Source: PRISM, eq. 10-14.
 type VMF struct {
 	Kappa Estimator // nil: KappaBanerjee
 	All   bool
 
-	bank    *features.Bank // the bank that fits belong to
+	bank    *features.Bank // the bank to which fits belongs
 	fits    []fit          // per class
 	sims    []float32
 	classes []int
 	logits  []float64
-	rest    []float64 // a class's sum without one row
+	rest    []float64 // scratch: sum of a class without one row
 }
 
-// fit holds the estimates of one class from its own members.
+// fit holds the estimates for one class from its own members.
 type fit struct {
 	version uint64
 	members int
 	images  int
 	length  float64 // ‖Σv‖/M_k as measured, neither clamped nor corrected
-	spread  spread  // for at least two images
+	spread  spread  // set if there are at least two images
 	slope   float64 // κ_k/length, so that slope·T(z,k) = κ_k μ_k·z
-	weight  float64 // M_k R_k, its part in the pool; 0 for fewer than two images
+	weight  float64 // M_k R_k, its weight in the pool; 0 for fewer than two images
 }
 
-// spread is a concentration with the logarithm of its normaliser.
+// spread is a concentration and the logarithm of its normaliser.
 type spread struct{ kappa, logC float64 }
 
-// pool adds up the classes with at least two images.
+// pool sums over the classes with at least two images.
 type pool struct {
 	weight  float64 // Σ M_k R_k
 	members int     // Σ M_k
@@ -62,7 +61,7 @@ func (v *VMF) Score(dst []float64, z features.Set, ref *features.Bank, own bool)
 	return oddsToProbs(v.LogOdds(dst, z, ref, own))
 }
 
-// LogOdds returns log(P/(1-P)) for each row of z. It still orders rows whose P rounds to 0 or 1.
+// LogOdds returns log(P/(1-P)) for each row of z. It also orders rows whose P rounds to 0 or 1.
 func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = features.Grow(dst, z.Len())
 	v.classes = knownClasses(v.classes, ref, v.All)
@@ -91,8 +90,8 @@ func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own boo
 	return dst
 }
 
-// refreshFits fits the classes that changed since the last call, computes the pool, and reports whether a class of
-// the denominator needs it.
+// refreshFits fits the classes that changed since the last call and computes the pool. It reports whether a class in
+// the denominator needs the pool.
 func (v *VMF) refreshFits(ref *features.Bank) (p pool, needed bool) {
 	if v.bank != ref || len(v.fits) != ref.Classes() {
 		v.bank, v.fits = ref, make([]fit, ref.Classes()) // a class of version 0 never had a member
@@ -113,7 +112,7 @@ func (v *VMF) refreshFits(ref *features.Bank) (p pool, needed bool) {
 	return p, needed
 }
 
-// fitClass estimates one class from the sum of its members, their number, and the number of images they come from.
+// fitClass fits one class, given the sum of its members, their number, and the number of distinct images.
 func (v *VMF) fitClass(sum []float64, members, images int) fit {
 	f := fit{members: members, images: images}
 	if members == 0 {
@@ -150,8 +149,8 @@ func kappaSlope(kappa, length float64) float64 {
 	return kappa / length
 }
 
-// fillLogits computes log f_k(z) for the classes of the denominator from the mean similarities t; common is
-// used for classes without their own spread.
+// fillLogits computes log f_k(z) for the classes of the denominator from the mean similarities t. common is used for
+// classes without a spread of their own.
 func (v *VMF) fillLogits(t []float32, common spread) {
 	for _, k := range v.classes {
 		f := &v.fits[k]
@@ -163,8 +162,8 @@ func (v *VMF) fillLogits(t []float32, common spread) {
 	}
 }
 
-// ownOdds judges a member z of class y as if it were not in the bank: its class and the pool are fitted without
-// it.
+// ownOdds returns the log odds of a member z of class y as if z were not in the bank: class and pool are fitted without
+// z.
 func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p pool, needsPool bool) float64 {
 	mean, members := withoutSelf(ref.Sum(y), ref.Count(y), z)
 	if members == 0 {
@@ -197,10 +196,10 @@ func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p poo
 	return logOdds(v.logits, v.classes, y)
 }
 
-// leastImages is the number of images from which a class has its own spread.
+// leastImages is the number of images from which a class has a spread of its own.
 const leastImages = 2
 
-// hasSpread reports whether vMF-Sim can judge: whether some class has members of enough images.
+// hasSpread reports whether vMF-Sim can score: whether some class has enough images.
 func hasSpread(bank *features.Bank) bool {
 	for k := range bank.Classes() {
 		if bank.Images(k) >= leastImages {

@@ -2,15 +2,15 @@ package filters
 
 import "math"
 
-// LogBesselI returns log I_ν(x) for the modified Bessel function of the first kind, ν ≥ 0 and x ≥ 0. It
-// computes neither I nor e^x, so nothing overflows at any ν and x.
+// LogBesselI returns log I_ν(x) for the modified Bessel function of the first kind, ν ≥ 0 and x ≥ 0. It computes
+// neither I nor e^x, so that it cannot overflow.
 //
 //	x ≤ 60:  ν log(x/2) - log Γ(ν+1) + log Σ_m (x²/4)^m / (m! (ν+1)_m)
 //	x > 60:  r + ν log(x/(ν+r)) - ½ log(2πr) + log(1 + Σ_{j=1..8} u_j(t)/ν^j),  r = √(ν²+x²), t = ν/r
 //
-// The second is Debye's uniform expansion. u_j(t)/ν^j is written as p_j(t²)/r^j, which also holds at ν = 0,
-// where it is Hankel's series. At x = 0: -Inf, or 0 for ν = 0. The error is below 1e-11 for ν up to 255 and x
-// up to 1e5. Source: NIST Digital Library of Mathematical Functions, 10.25.2 and 10.41.3.
+// The second formula is Debye's uniform expansion. u_j(t)/ν^j is written as p_j(t²)/r^j, which also holds at ν = 0,
+// where the expansion is Hankel's series. At x = 0 the result is -Inf, or 0 for ν = 0. The error is below 1e-11 for ν
+// up to 255 and x up to 1e5. Source: NIST Digital Library of Mathematical Functions, 10.25.2 and 10.41.3.
 func LogBesselI(nu, x float64) float64 {
 	switch {
 	case x == 0 && nu == 0:
@@ -78,14 +78,15 @@ func logNormalizer(dim int, kappa float64) float64 {
 	switch {
 	case kappa == 0:
 		return gamma - math.Ln2 - half*math.Log(math.Pi)
-	case kappa <= 60: // the powers of κ cancel, so a tiny κ is no problem
+	case kappa <= 60: // powers of κ cancel analytically, so that a tiny κ is safe
 		return gamma + nu*math.Ln2 - half*math.Log(2*math.Pi) - math.Log(besselSeries(nu, kappa))
 	}
 	return nu*math.Log(kappa) - half*math.Log(2*math.Pi) - LogBesselI(nu, kappa)
 }
 
 // meanLength returns A_D(κ) = I_{D/2}(κ)/I_{D/2-1}(κ), the expected length of the mean of vMF vectors. The two
-// logarithms are subtracted term by term: subtracting them as a whole would lose five digits at κ = 1e5.
+// logarithms are subtracted term by term, because subtracting the complete logarithms would lose five digits at κ =
+// 1e5.
 func meanLength(dim int, kappa float64) float64 {
 	if kappa == 0 {
 		return 0

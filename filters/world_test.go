@@ -9,24 +9,24 @@ import (
 	"winnow/features"
 )
 
-// world is one situation for a scorer: a batch, the members of the bank, the proxies of a loss.
+// world holds the inputs of a scorer: a batch, the members of the bank, and the proxies of a loss.
 type world struct {
 	z, members features.Set
 	classes    int
 	proxies    *features.Param
 	perClass   int
-	shift      float64 // how far class directions exceed the noise
+	shift      float64 // length of class directions relative to the noise
 }
 
-// newWorld draws class directions, and vectors around them; the share wrong of them gets another label. It also
-// returns, for each row of z, whether its label is right.
+// newWorld draws class directions and vectors around them; a share wrong of the vectors gets another label. The second
+// result holds for each row of z whether its label is right.
 func newWorld(r *rand.Rand, dim, classes, batch, members int, shift, wrong float64) (world, []bool) {
 	w := world{classes: classes, perClass: 2, shift: shift}
 	w.proxies = features.NewParam("proxies", classes*w.perClass, dim)
 	for i := range w.proxies.Data {
 		w.proxies.Data[i] = float32(r.NormFloat64())
 	}
-	for k := range classes { // both proxies of a class near its direction, not normalised
+	for k := range classes { // two proxies near each class direction, not normalised
 		a, b := w.direction(k), features.Row(w.proxies.Matrix(), k*w.perClass+1)
 		for j := range a {
 			b[j] = 3 * (a[j] + 0.3*float32(r.NormFloat64()))
@@ -40,7 +40,7 @@ func newWorld(r *rand.Rand, dim, classes, batch, members int, shift, wrong float
 
 func (w world) direction(k int) []float32 { return features.Row(w.proxies.Matrix(), k*w.perClass) }
 
-// draw makes n rows, labels in turn, the share wrong of them shown as another class.
+// draw returns n rows with classes in turn; a share wrong of them gets another label.
 func (w world) draw(r *rand.Rand, n int, wrong float64) (features.Set, []bool) {
 	z, right := features.NewSet(n, w.proxies.Cols), make([]bool, n)
 	for i := range n {
@@ -86,10 +86,10 @@ func (w world) build(t *testing.T, name string, options func(*Config)) Scorer {
 	return f.Scorer()
 }
 
-// everyEntry is the catalog and AvgSimDirect, which must keep all promises of AvgSim.
+// everyEntry holds the catalog and AvgSimDirect, which must have all properties of AvgSim.
 var everyEntry = append(slices.Clone(Catalog), unlisted("avgsim_direct"))
 
-// unlisted returns an entry that only Find knows.
+// unlisted returns an entry that Find resolves although the catalog does not list it.
 func unlisted(name string) Entry {
 	e, err := Find(name)
 	if err != nil {
@@ -98,7 +98,7 @@ func unlisted(name string) Entry {
 	return e
 }
 
-// renamed gives every class another id, in labels and proxies alike.
+// renamed returns the world with other class ids, in labels and proxies.
 func (w world) renamed(r *rand.Rand) world {
 	to := r.Perm(w.classes)
 	out := w
@@ -119,7 +119,7 @@ func relabelled(z features.Set, to []int) features.Set {
 	return z
 }
 
-// rotated reflects every vector in three random planes.
+// rotated returns the world with every vector reflected in three random planes.
 func (w world) rotated(r *rand.Rand) world {
 	out := w
 	out.z, out.members = w.z.Rows(features.AllRows(w.z.Len())), w.members.Rows(features.AllRows(w.members.Len()))
@@ -147,7 +147,7 @@ func (w world) rotated(r *rand.Rand) world {
 	return out
 }
 
-// without returns the world with a bank that never held member i, and with that member as the batch.
+// without returns a world whose bank never contained member i, with that member as the batch.
 func (w world) without(i int) world {
 	rest := slices.Delete(features.AllRows(w.members.Len()), i, i+1)
 	out := w
@@ -155,7 +155,7 @@ func (w world) without(i int) world {
 	return out
 }
 
-// auroc returns the share of (right, wrong) pairs in which the right one scores higher, ties counting half.
+// auroc returns the share of (right, wrong) pairs in which the right label has the higher score; ties count half.
 func auroc(scores []float64, right []bool) float64 {
 	var wins, pairs float64
 	for i := range scores {

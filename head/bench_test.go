@@ -14,9 +14,9 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// BenchmarkHeadStep measures Forward and Backward of the linear head of the claim (batch 64, 2048→512) and,
-// alternately in the same run, the two bare products that no implementation can avoid: with gonum's products,
-// and with ONNX Runtime's, which the command uses. The solver's share is measured in train.
+// BenchmarkHeadStep measures Forward and Backward of a linear head (batch 64, 2048 → 512 dimensions). In the same run
+// it alternately measures only the two matrix products that every implementation needs. It does both with gonum's
+// products and with ONNX Runtime's, which the command uses. Package train measures the solver's time.
 func BenchmarkHeadStep(b *testing.B) {
 	b.Run("gonum", func(b *testing.B) {
 		blas32.Use(gonum.Implementation{})

@@ -10,12 +10,10 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// shareProducts makes Gorgonia, in the whole process, multiply matrices with the implementations of blas32 and
-// blas64.
+// shareProducts makes Gorgonia, in the whole process, multiply matrices with the current blas32 and blas64.
 var shareProducts = sync.OnceFunc(func() { gorgonia.Use(products{}) })
 
-// products is gonum's BLAS, except that the current implementations of blas32 and blas64 compute the matrix
-// products.
+// products is gonum's BLAS, except that its matrix products call the current implementations of blas32 and blas64.
 type products struct{ gonum.Implementation }
 
 func (products) Sgemm(

@@ -20,7 +20,7 @@ type Classifier struct {
 	Scale        float32         // s
 }
 
-// NewClassifier returns a classifier of zeros with a bias; the names of its parameters start with prefix.
+// NewClassifier returns a classifier with a bias. All weights are zero, and their names start with prefix.
 func NewClassifier(prefix string, classes, dim int, scale float32) Classifier {
 	c := Classifier{features.NewParam(prefix+"classifier.weight", classes, dim),
 		features.NewParam(prefix+"classifier.bias", 1, classes), scale}
@@ -36,7 +36,7 @@ func (c Classifier) Params() []*features.Param {
 	return []*features.Param{c.Weight, c.Bias}
 }
 
-// Draw fills params, parameters of the classifier, uniformly in ±1/√D, like torch's Linear.
+// Draw fills the given parameters of the classifier with uniform random numbers in ±1/√D, like torch's Linear.
 func (c Classifier) Draw(rng *rand.Rand, params ...*features.Param) {
 	bound := 1 / math.Sqrt(float64(c.Weight.Cols))
 	for _, p := range params {
@@ -46,7 +46,7 @@ func (c Classifier) Draw(rng *rand.Rand, params ...*features.Param) {
 	}
 }
 
-// Forward overwrites logits, n×C.
+// Forward overwrites logits, n×C, with the logits of the rows u.
 func (c Classifier) Forward(logits, u blas32.General) {
 	blas32.Gemm(blas.NoTrans, blas.Trans, c.Scale, u, c.Weight.Matrix(), 0, logits)
 	if c.Bias == nil {

@@ -9,18 +9,18 @@ import (
 // Initialisations of the weights.
 const (
 	Whiten  = "whiten"  // PCA whitening of the stored training features, without labels
-	Random  = "random"  // Glorot
-	Kaiming = "kaiming" // He by the outputs: the released code of PRISM
+	Random  = "random"  // Glorot's initialisation
+	Kaiming = "kaiming" // He's initialisation by the number of outputs, as in PRISM's released code
 )
 
-// Inits are the names of all.
+// Inits lists the names of all initialisations.
 var Inits = []string{Whiten, Random, Kaiming}
 
 // Config describes a head: one linear layer.
 type Config struct {
-	In   int    `yaml:"in" json:"in"`     // dimension of the features; 0: taken from the store
+	In   int    `yaml:"in" json:"in"`     // dimension of the features; 0: the store's dimension
 	Out  int    `yaml:"out" json:"out"`   // dimension of the embedding
-	Bias bool   `yaml:"bias" json:"bias"` // adds a bias
+	Bias bool   `yaml:"bias" json:"bias"` // whether the head has a bias
 	Init string `yaml:"init" json:"init"` // one of [Inits]
 }
 
@@ -29,10 +29,10 @@ func Default() Config {
 	return Config{Out: 512, Bias: true, Init: Whiten}
 }
 
-// Drawn reports whether the initial weights are random, so that no features are read.
+// Drawn reports whether the initial weights are random and therefore need no features.
 func (c Config) Drawn() bool { return c.Init != Whiten }
 
-// Limits that no real head reaches. Larger values are mistakes in a file, found before memory is allocated.
+// Limits above any real head's size. Validate rejects larger values as mistakes before memory is allocated.
 const (
 	maxWidth   = 1 << 20
 	maxWeights = 1 << 30
@@ -64,7 +64,7 @@ type Shape struct {
 	Cols int    `json:"cols"`
 }
 
-// Shapes lists the parameters in the order of [Head.Params], without allocating any of them.
+// Shapes lists the parameters in the order of [Head.Params], without allocating memory for them.
 func (c Config) Shapes() []Shape {
 	list := []Shape{{"head.0.weight", c.In, c.Out}}
 	if c.Bias {
@@ -73,12 +73,12 @@ func (c Config) Shapes() []Shape {
 	return list
 }
 
-// copies is how many values training holds for each weight: itself, its gradient, two moments, their mean over steps,
-// and what Gorgonia and checkpoints keep beside these (measured: 337 MB for 8,192 to 512 values, 100 of them the
-// program's).
+// copies is the number of values in memory for each weight during training: the weight, its gradient, two moments, the
+// running average, and the copies of Gorgonia and of checkpoints. (Measured: 337 MB for a head from 8,192 to 512
+// dimensions, 100 MB of which the program takes without a head.)
 const copies = 14
 
-// Need returns the bytes of training the head from this many rows, whitening included.
+// Need returns the memory in bytes for whitening and training the head on the given number of rows.
 func (c Config) Need(rows int) int64 {
 	var weights int64
 	for _, s := range c.Shapes() {

@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 )
 
-// embedBlock is the number of rows embedded at a time: enough for a fast product, few enough for the cache.
+// embedBlock is the number of rows embedded at a time: large enough for a fast product, and small enough for the cache.
 const embedBlock = 1024
 
 // Embed maps each row of x to a unit row.
@@ -21,14 +21,15 @@ func (h *Head) Embed(x blas32.General) (blas32.General, error) {
 	return dst, h.EmbedInto(dst, x)
 }
 
-// EmbedSet returns the embedded vectors with their labels and IDs, unless ctx is cancelled.
+// EmbedSet returns the embeddings of the source's rows with their labels and IDs. It stops if ctx is cancelled.
 func (h *Head) EmbedSet(ctx context.Context, of features.Source) (features.Set, error) {
 	set := of.Bare()
 	set.X = features.NewMatrix(of.Len(), h.cfg.Out)
 	return set, h.embedSource(ctx, set.X, of)
 }
 
-// EmbedSpilled is EmbedSet with vectors stored as by [features.Spill]: for reading only, until free is called.
+// EmbedSpilled is like EmbedSet, but stores the embeddings as [features.Spill] does. They are read-only and valid until
+// free is called.
 func (h *Head) EmbedSpilled(ctx context.Context, of features.Source) (set features.Set, free func() error, err error) {
 	set = of.Bare()
 	var scratch []float32
@@ -49,8 +50,8 @@ func (h *Head) EmbedSpilled(ctx context.Context, of features.Source) (set featur
 	return set, free, err
 }
 
-// NotFinite is an error: the embedding of a row has numbers that are not finite. The features or the weights
-// are not finite, or the product overflows.
+// NotFinite reports a row whose embedding has numbers that are not finite. Either the features or the weights
+// are not finite, or their product overflows.
 type NotFinite struct {
 	Row  int
 	Norm float64
@@ -60,13 +61,13 @@ func (e *NotFinite) Error() string {
 	return fmt.Sprintf("head: row %d: the output has norm %v, expected a finite number", e.Row, e.Norm)
 }
 
-// EmbedInto overwrites dst, x.Rows×Out, with the unit embeddings of the rows of x. A row whose output is
-// zero stays zero; one that is not finite is a [NotFinite] error.
+// EmbedInto overwrites dst, x.Rows×Out, with the unit embeddings of the rows of x. If the output for a row is zero, the
+// embedding is zero. If the output is not finite, EmbedInto returns a [NotFinite] error.
 func (h *Head) EmbedInto(dst, x blas32.General) error {
 	return h.embedSource(context.Background(), dst, features.Set{X: x})
 }
 
-// embedSource is EmbedInto that stops when ctx is cancelled.
+// embedSource is like EmbedInto, but reads the rows from a source and stops when ctx is cancelled.
 func (h *Head) embedSource(ctx context.Context, dst blas32.General, of features.Source) error {
 	rows := of.Len()
 	if of.Dim() != h.cfg.In {
@@ -97,7 +98,7 @@ func (h *Head) embedSource(ctx context.Context, dst blas32.General, of features.
 	return nil
 }
 
-// applyLinear overwrites out with y for the rows of in.
+// applyLinear overwrites out with the outputs y, before normalisation, for the rows of in.
 func (h *Head) applyLinear(out, in blas32.General) {
 	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, in, h.weight.Matrix(), 0, out)
 	if h.bias == nil {

@@ -8,21 +8,21 @@ import (
 	"winnow/features"
 )
 
-// Encoder trains a head on stored features: it looks up rows, embeds them, and turns ∂L/∂z into the gradients
-// of the head's parameters. It implements the Encoder of package train. Only one goroutine may use it.
+// Encoder trains a head on stored features: it looks up rows, embeds them, and computes the gradients of the head's
+// parameters from ∂L/∂z. It implements train.Encoder. Only one goroutine may use it at a time.
 type Encoder struct {
 	tail  *Tail
 	train features.Set
-	z     features.Set // labels and IDs of the last Forward, in memory for batch rows
+	z     features.Set // labels and IDs of the last Forward, with capacity for batch rows
 }
 
-// NewEncoder builds the graph once, for batches of at most batch rows. train is kept, not copied.
+// NewEncoder returns an encoder for batches of at most batch rows. It builds the graph once. It does not copy train.
 func NewEncoder(h *Head, train features.Set, batch int) (*Encoder, error) {
 	return newEncoder(h, train, batch, false)
 }
 
 // NewRawEncoder is NewEncoder without the normalisation: Forward returns the outputs y of the last layer
-// instead of z = y/‖y‖, and Backward takes ∂loss/∂y. It is for a classifier behind the head.
+// instead of z = y/‖y‖, and Backward takes ∂loss/∂y. Use it for a head that is followed by a classifier.
 func NewRawEncoder(h *Head, train features.Set, batch int) (*Encoder, error) {
 	return newEncoder(h, train, batch, true)
 }
@@ -49,8 +49,8 @@ func newEncoder(h *Head, train features.Set, batch int, raw bool) (*Encoder, err
 func (e *Encoder) Params() []*features.Param { return e.tail.head.Params() }
 
 // Forward embeds the listed rows of the training set: at least one and at most the batch size given to
-// [NewEncoder]. A row whose output is not finite is NaN in every value; the caller must check. The next Forward
-// overwrites the result.
+// [NewEncoder]. If the output for a row is not finite, the row consists of NaN; the caller must check for it. The next
+// Forward overwrites the result.
 func (e *Encoder) Forward(rows []int) (out features.Set, err error) {
 	e.tail.n = 0
 	if len(rows) > e.tail.graph.x.Rows {
@@ -80,9 +80,9 @@ func (e *Encoder) Forward(rows []int) (out features.Set, err error) {
 	return out, nil
 }
 
-// Backward overwrites the gradients of the parameters with those of the loss of the last Forward, given
-// dz = ∂loss/∂z, one row for each row of z. It may be called once per Forward. Afterwards the parameters' Grad is
-// Gorgonia's own memory, so that no copy of the size of the weights is made: read it from the Param.
+// Backward overwrites the gradients of the parameters, given dz = ∂loss/∂z with one row for each row of the last
+// Forward. It may be called once per Forward. Afterwards the parameters' Grad is Gorgonia's own memory, to avoid a
+// copy of the gradient. Read it from the Param after each Backward.
 func (e *Encoder) Backward(dz blas32.General) error { return e.tail.backProducts(dz) }
 
 // Close releases the graph.

@@ -15,7 +15,7 @@ import (
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 2)) }
 
-// shapes are the heads that every test of the encoder runs over.
+// shapes returns the head configurations with which every test of the encoder runs.
 func shapes() []Config {
 	var list []Config
 	for _, bias := range []bool{false, true} {
@@ -34,7 +34,7 @@ func makeHead(t testing.TB, cfg Config, train features.Set, seed uint64) *Head {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range h.Params() { // biases of a new random head are zero: set them
+	for _, p := range h.Params() { // the bias of a new random head is zero: fill it
 		if p.NoDecay {
 			rng := source(seed + 1)
 			for i := range p.Data {
@@ -59,7 +59,7 @@ func makeEncoder(t testing.TB, h *Head, train features.Set, batch int) *Encoder 
 	return e
 }
 
-// slow is the head in float64 loops, with float64 parameters: the oracle of value and gradient.
+// slow computes a head with float64 parameters in plain loops. It is the reference for values and gradients.
 type slow struct {
 	cfg    Config
 	params [][]float64
@@ -77,7 +77,7 @@ func slowOf(h *Head) slow {
 	return s
 }
 
-// forward returns the output before normalisation, and its normalised form.
+// forward returns the output y before normalisation, and the unit embedding z.
 func (s slow) forward(x []float32) (y, z []float64) {
 	y, z = make([]float64, s.cfg.Out), make([]float64, s.cfg.Out)
 	var norm float64
@@ -128,7 +128,7 @@ func (s slow) gradient(x, dz blas32.General) [][]float64 {
 	return grads
 }
 
-// value is ⟨z, dz⟩ over a batch, the function used for finite differences.
+// value returns Σ ⟨z, dz⟩ over a batch, the function for finite differences.
 func (s slow) value(x, dz blas32.General) float64 {
 	var sum float64
 	for i := range x.Rows {
@@ -140,7 +140,7 @@ func (s slow) value(x, dz blas32.General) float64 {
 	return sum
 }
 
-// worst is the largest difference between got and want, relative to the largest |want|.
+// worst returns the largest difference between got and want, divided by the largest |want|.
 func worst(got []float32, want []float64) float64 {
 	var scale, diff float64
 	for i, w := range want {
@@ -150,7 +150,7 @@ func worst(got []float32, want []float64) float64 {
 	return diff / max(scale, 1e-6)
 }
 
-const gradTolerance = 2e-5 // float32 products of at most some dozens of terms
+const gradTolerance = 2e-5 // for float32 products with at most some dozens of terms
 
 func TestGradientAgainstLoops(t *testing.T) {
 	for _, cfg := range shapes() {
@@ -178,7 +178,7 @@ func TestGradientAgainstLoops(t *testing.T) {
 						t.Errorf("step %d %s: gradient differs by %.2g", step, h.Params()[i].Name, d)
 					}
 				}
-				for _, p := range h.Params() { // a step in place, as a solver would make it
+				for _, p := range h.Params() { // change the weights in place, as a solver does
 					for i, g := range p.Grad {
 						p.Data[i] -= 0.01 * g
 					}
@@ -188,7 +188,7 @@ func TestGradientAgainstLoops(t *testing.T) {
 	}
 }
 
-// The oracle itself, against central differences in float64; a spoiled oracle must be detected.
+// The gradients of slow equal central differences in float64, and a wrong gradient is detected.
 func TestOracleAgainstDifferences(t *testing.T) {
 	for _, cfg := range shapes() {
 		t.Run(name(cfg), func(t *testing.T) {
@@ -257,8 +257,8 @@ func TestForwardEqualsEmbed(t *testing.T) {
 	})
 }
 
-// Dropped rows have zero rows in dz. They must count as if they had not been in the batch, bit for bit where
-// the order of sums allows, and a fully dropped batch must give exactly zero.
+// Dropped rows have zero rows in dz. The gradient equals the gradient of a batch without these rows, bit for bit where
+// the order of sums allows. A batch in which all rows are dropped has a gradient of exactly zero.
 func TestDroppedRows(t *testing.T) {
 	for _, cfg := range shapes() {
 		train := randomSet(source(1), 40, cfg.In)
@@ -294,15 +294,14 @@ func TestDroppedRows(t *testing.T) {
 		for i, g := range gradients([]int{1, 2, 3, 4, 5, 6}, dz) {
 			for j, v := range g {
 				if v != 0 {
-					t.Fatalf("%s: parameter %d[%d]: gradient %v of nothing", name(cfg), i, j, v)
+					t.Fatalf("%s: parameter %d[%d]: gradient %v, expected 0", name(cfg), i, j, v)
 				}
 			}
 		}
 	}
 }
 
-// The returned embeddings survive Backward and a change of the weights: a memory bank takes them after the
-// step.
+// Backward and a change of weights leave the returned embeddings unchanged: a memory bank stores them after the step.
 func TestEmbeddingsSurviveBackward(t *testing.T) {
 	cfg := Config{In: 7, Out: 4, Bias: true, Init: Random}
 	train := randomSet(source(1), 40, cfg.In)
@@ -324,7 +323,7 @@ func TestEmbeddingsSurviveBackward(t *testing.T) {
 	}
 }
 
-// A row that cannot be embedded must be recognisable: NaN in every value.
+// A row whose output is not finite is marked by NaN in every value of its embedding.
 func TestEncoderMarksWhatIsNotFinite(t *testing.T) {
 	train := randomSet(source(1), 5, 7)
 	train.Row(2)[3] = float32(math.Inf(1))

@@ -11,21 +11,21 @@ import (
 	"winnow/features"
 )
 
-// graph is a head as a Gorgonia program for a fixed number of rows: forward part, gate, backward part.
+// graph is a Gorgonia program that computes a head for a fixed number of rows: forward part, gate, backward part.
 type graph struct {
-	x, y   blas32.General // batch×in, the program's own input memory; batch×out
-	dy     blas32.General // batch×out, the gate's output memory
+	x, y   blas32.General // batch×in, the memory of the program's input; batch×out
+	dy     blas32.General // batch×out, the memory of the gate's output
 	gate   *gateOp
 	params []*features.Param
-	grads  gorgonia.Nodes // gradients of params, in order, and of x if requested
+	grads  gorgonia.Nodes // gradients of params, in order, and the gradient of x if requested
 	run    func() error
 	rewind func()
 	close  func() error
-	used   int // number of rows of x that the last batch filled
+	used   int // number of rows that the last batch filled in x
 }
 
-// newGraph builds and compiles the program, with ∂/∂x if wantX.
-// Gorgonia panics on a bad graph; newGraph returns that as an error.
+// newGraph builds and compiles the program. If wantX, the program also computes ∂/∂x.
+// Gorgonia panics on a bad graph; newGraph returns the panic as an error.
 func newGraph(h *Head, batch int, wantX bool) (g *graph, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -45,7 +45,7 @@ func newGraph(h *Head, batch int, wantX bool) (g *graph, err error) {
 	if b.err != nil {
 		return nil, fmt.Errorf("head: building the graph: %w", b.err)
 	}
-	// Backpropagating G from y gives the gradient of ⟨y(W), G⟩ in W with G held constant.
+	// Backpropagating G from y gives the gradient of ⟨y(W), G⟩ with respect to W, for constant G.
 	by := b.weights
 	if wantX {
 		by = append(by, x)
@@ -65,14 +65,14 @@ func (g *graph) compileProgram(b *builder) error {
 	}
 	vm := gorgonia.NewTapeMachine(b.g, gorgonia.WithPrecompiled(program, registers))
 	g.run, g.close = vm.RunAll, vm.Close
-	// Reset would also drop the registers and with them the memory of every intermediate: 4 MiB of gradient to
-	// allocate and clear at each step. Restoring a copy of the fresh machine only rewinds the program.
+	// Reset would also drop the registers, and with them the memory of all intermediate values: each step would
+	// then allocate and clear 4 MiB of gradient. Restoring a copy of the fresh machine only rewinds the program.
 	start := *vm
 	g.rewind = func() { *vm = start }
 	return nil
 }
 
-// clearPadding clears the rows of x from n on that the last batch filled.
+// clearPadding clears the rows of x from row n on that an earlier, larger batch has filled.
 func (g *graph) clearPadding(n int) {
 	if n < g.used {
 		clear(g.x.Data[n*g.x.Stride : g.used*g.x.Stride])
@@ -80,7 +80,7 @@ func (g *graph) clearPadding(n int) {
 	g.used = n
 }
 
-// runForward runs the program up to the gate; y then holds the outputs.
+// runForward runs the program up to the gate. Afterwards y holds the outputs.
 func (g *graph) runForward() error {
 	g.rewind()
 	g.gate.open = false
@@ -91,8 +91,8 @@ func (g *graph) runForward() error {
 	return nil
 }
 
-// runBackward runs the rest of the program for the gradient in the first n rows of dy; the parameters' Grad then hold
-// their gradients.
+// runBackward runs the rest of the program with the gradient in the first n rows of dy. Afterwards the parameters' Grad
+// hold their gradients.
 func (g *graph) runBackward(n int) error {
 	clear(g.dy.Data[n*g.dy.Stride:])
 	g.gate.open = true
@@ -105,7 +105,7 @@ func (g *graph) runBackward(n int) error {
 	return nil
 }
 
-// builder collects nodes and keeps the first error.
+// builder adds nodes to a graph and keeps the first error.
 type builder struct {
 	g       *gorgonia.ExprGraph
 	batch   int
@@ -139,8 +139,8 @@ func (b *builder) addWeight(p *features.Param) *gorgonia.Node {
 	return n
 }
 
-// addLinear returns x·W + 1·b. The bias is a product with a column of ones, because Gorgonia's broadcasts copy element
-// by element.
+// addLinear returns x·W + 1·b. It multiplies the bias by a column of ones, because Gorgonia's broadcasts are slow: they
+// copy element by element.
 func (b *builder) addLinear(h *Head, x *gorgonia.Node) *gorgonia.Node {
 	y := b.mustNode(gorgonia.Mul(x, b.addWeight(h.weight)))
 	if h.bias == nil {

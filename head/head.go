@@ -2,13 +2,13 @@
 //
 //	y = W x + b        z = y / max(‖y‖, 1e-12)
 //
-// A [Head] is plain numbers: weights are in×out, row-major, so a batch of feature rows times a weight matrix is
-// one product without a transposition. [Head.Embed] runs it through blas32. An [Encoder] trains it: Gorgonia
-// differentiates ⟨y(W), G⟩ for the G = ∂L/∂y that follows from what a loss has computed. Only this package imports
-// Gorgonia. It knows neither losses nor filters.
+// A [Head] holds plain numbers. Its weights are in×out, row-major, so that a batch of feature rows times the weights
+// is one product without a transposition. [Head.Embed] computes this product with blas32. An [Encoder] trains a head:
+// Gorgonia differentiates ⟨y(W), G⟩, where G = ∂L/∂y follows from a loss's gradient. Only this package imports
+// Gorgonia. The package is independent of losses and filters.
 //
-// The same seed gives the same bits: the initial weights are drawn from the source given to [New], never by
-// Gorgonia, which seeds its initialisers from the clock.
+// The same seed gives the same bits: [New] draws the initial weights from the random source that it receives.
+// Gorgonia never draws them, because it seeds its initialisers from the clock.
 package head
 
 import (
@@ -23,15 +23,15 @@ import (
 )
 
 // Head is a linear map with a normalised output. Several goroutines may embed with it at once, but not while it is
-// trained.
+// being trained.
 type Head struct {
 	cfg          Config
 	weight, bias *features.Param // bias is nil if the head has none
 	rank         int
 }
 
-// New returns a head with initial weights. train are the stored training features. Only whitening reads them,
-// until ctx is cancelled; with random weights they may be empty. rng draws all random weights.
+// New returns a head with initial weights. train holds the stored training features; with random weights it may be
+// empty, because only whitening reads it. Whitening stops if ctx is cancelled. rng draws all random weights.
 func New(ctx context.Context, cfg Config, train blas32.General, rng *rand.Rand) (*Head, error) {
 	if cfg.Drawn() {
 		return NewWhitened(cfg, nil, rng)
@@ -50,8 +50,8 @@ func New(ctx context.Context, cfg Config, train blas32.General, rng *rand.Rand) 
 	return NewWhitened(cfg, white, rng)
 }
 
-// NewWhitened is New with the [Whitening] of the training features to cfg.Out dimensions, centred if the head
-// has a bias. Random weights do not read it.
+// NewWhitened is like New, but receives the finished [Whitening] of the training features to cfg.Out dimensions, which
+// must be centred if the head has a bias. With random weights white is not used.
 func NewWhitened(cfg Config, white *Head, rng *rand.Rand) (*Head, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ func NewWhitened(cfg Config, white *Head, rng *rand.Rand) (*Head, error) {
 	return h, nil
 }
 
-// drawWeights fills the weights at random: Glorot & Bengio (AISTATS 2010), variance 2/(in+out), or, with Kaiming, He et
-// al. (ICCV 2015) by the outputs, 2/out. The bias is zero.
+// drawWeights fills the weights with random numbers of variance 2/(in+out) (Glorot & Bengio, AISTATS 2010) or, with
+// Kaiming, of variance 2/out (He et al., ICCV 2015, by the number of outputs). The bias stays zero.
 func (h *Head) drawWeights(rng *rand.Rand) {
 	w := h.weight
 	variance := 2 / float64(w.Rows+w.Cols)
@@ -114,7 +114,7 @@ func Restore(cfg Config, values [][]float32) (*Head, error) {
 	return h, nil
 }
 
-// newBlank returns a head of zeros.
+// newBlank returns a head whose parameters are all zero.
 func newBlank(cfg Config) *Head {
 	h := newSkeleton(cfg)
 	for _, p := range h.Params() {
@@ -159,8 +159,8 @@ func (h *Head) Params() []*features.Param {
 	return []*features.Param{h.weight, h.bias}
 }
 
-// Linear returns a view of the head's current weights, in×out, and its bias, nil if it has none. The output is then
-// normalised to unit length.
+// Linear returns a view of the head's current weights, in×out, and its bias, or nil without a bias. The head normalises
+// the output of this linear map to unit length.
 func (h *Head) Linear() (weight blas32.General, bias []float32) {
 	if h.bias != nil {
 		bias = h.bias.Data

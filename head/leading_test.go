@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// mirrored is the diagonal matrix of values, reflected in three random planes.
+// mirrored returns the diagonal matrix of values, reflected in three random hyperplanes.
 func mirrored(values []float64) *mat.SymDense {
 	n, rng := len(values), rand.New(rand.NewPCG(4, 1))
 	c := mat.NewSymDense(n, nil)
@@ -29,8 +29,8 @@ func mirrored(values []float64) *mat.SymDense {
 	return c
 }
 
-// The iteration must agree with the whole decomposition if the spectrum falls, capture nearly all that can be captured
-// if it does not, and leave the rest 0 if the matrix has less rank than the iteration is wide.
+// If the spectrum falls, the iteration gives the same eigenvalues as a complete decomposition. If the spectrum is flat,
+// it captures nearly the largest possible variance. If the rank is below the iteration's width, the rest is 0.
 func TestLeadingEigen(t *testing.T) {
 	const d, k = 700, 40
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestLeadingEigen(t *testing.T) {
 		}
 		var image, inner, gram mat.Dense
 		image.Mul(matrix, vectors)
-		inner.Mul(vectors.T(), &image) // VᵀCV is diagonal
+		inner.Mul(vectors.T(), &image) // VᵀCV must be diagonal
 		gram.Mul(vectors.T(), vectors)
 		for i := range k {
 			for j := range k {

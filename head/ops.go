@@ -12,17 +12,17 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// errWaiting stops Gorgonia's machine at the gate; it stays at that instruction.
+// errWaiting stops Gorgonia's machine at the gate. The machine continues from this instruction in the next run.
 var errWaiting = errors.New("head: waiting for the gradient of the embeddings")
 
-// gateOp is between the forward and the backward part of the graph. Its input are the outputs y, its output is ∂L/∂y,
-// of the same shape, which is computed outside Gorgonia. If that is not known yet, it copies y out and stops the
-// machine; the next run continues from here.
+// gateOp is the operation between the forward and the backward part of the graph. Its input is y, and its output is
+// ∂L/∂y, of the same shape, which the loss computes outside Gorgonia. While ∂L/∂y is missing, the gate copies y out
+// and stops the machine; the next run continues from the gate.
 type gateOp struct {
-	y       blas32.General // the input, for use outside
+	y       blas32.General // a copy of the input for the loss
 	dy      *tensor.Dense  // the output
-	open    bool           // dy is known
-	reached bool           // y is known
+	open    bool           // dy has been computed
+	reached bool           // y has been computed
 }
 
 func (o *gateOp) Arity() int { return 1 }
@@ -45,7 +45,7 @@ func (o *gateOp) Hashcode() uint32 {
 	return h.Sum32()
 }
 
-// DiffWRT returns false: nothing flows back through the gate, because G is a constant.
+// DiffWRT returns false: the gate passes no gradient back, because G is a constant.
 func (o *gateOp) DiffWRT(int) []bool { return []bool{false} }
 
 // SymDiff is never called.

@@ -12,7 +12,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// counted counts the products computed through blas32.
+// counted is a BLAS that counts the products computed through blas32.
 type counted struct {
 	gonum.Implementation
 	n *int
@@ -26,7 +26,7 @@ func (c counted) Sgemm(
 	c.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, x, ldx)
 }
 
-// Gorgonia uses the implementation of blas32, even if that changes after the graph was built.
+// Gorgonia uses the current implementation of blas32, even if it changes after the graph is built.
 func TestGorgoniaSharesProducts(t *testing.T) {
 	defer blas32.Use(blas32.Implementation())
 	blas32.Use(gonum.Implementation{})
@@ -47,7 +47,7 @@ func TestGorgoniaSharesProducts(t *testing.T) {
 	}
 }
 
-// The encoder as in the command: every product by ONNX Runtime, at a size that uses it.
+// The encoder's gradients are correct with ONNX Runtime's products, at a size at which the command uses them.
 func TestGradientOnONNXRuntime(t *testing.T) {
 	orttest.UseBLAS(t)
 	defer blas64.Use(gonum.Implementation{})

@@ -6,7 +6,7 @@ import (
 	"winnow/features"
 )
 
-// Without the last division, an encoder's rows are the oracle's y, and its gradient is that of ⟨y(W), G⟩.
+// The rows of a raw encoder equal the y of slow, and its gradients equal those of ⟨y(W), G⟩.
 func TestRawEncoderAgainstLoops(t *testing.T) {
 	const n, batch = 20, 6
 	for _, cfg := range shapes() {
@@ -50,8 +50,8 @@ func TestRawEncoderAgainstLoops(t *testing.T) {
 	}
 }
 
-// rawGradient is the gradient of Σ ⟨y, dy⟩ by central differences in float64. y is linear in each weight, so the
-// differences are exact.
+// rawGradient returns the gradient of Σ ⟨y, dy⟩, computed by central differences in float64. The differences are exact,
+// because y is linear in each weight.
 func rawGradient(s slow, x, dy []float32, n int) [][]float64 {
 	in, out := len(x)/n, len(dy)/n
 	value := func() (sum float64) {

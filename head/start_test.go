@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Random weights have the variance of their initialisation, and their biases are zero.
+// Random weights have the variance of their initialisation, and random heads have a bias of zero.
 func TestRandomStarts(t *testing.T) {
 	const in, out = 300, 60
 	for start, want := range map[string]float64{Random: 2. / (in + out), Kaiming: 2. / out} {

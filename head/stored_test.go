@@ -11,8 +11,8 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// Stored features are whitened and embedded without loading them: memory holds blocks of them and the result,
-// which equals that of the same features in memory bit for bit.
+// Whitening and embedding stored features needs memory only for blocks of features and for the result. The result
+// equals, bit for bit, the result for the same features in memory.
 func TestStoredStay(t *testing.T) {
 	const n, dim, out = 60_000, 64, 8
 	plan := features.Plan{Key: features.Key{Model: "m", Output: "o", Preprocessing: "{}", Views: []string{"center"}},
@@ -70,6 +70,6 @@ func TestStoredStay(t *testing.T) {
 		t.Errorf("labels %v (-written +read):\n%s", held.Labels[:3], diff)
 	}
 	if _, err := features.NewStored(store, []int{n}, nil, nil); err == nil {
-		t.Error("a row behind the last was let through")
+		t.Error("a row after the last was accepted")
 	}
 }

@@ -8,22 +8,22 @@ import (
 	"winnow/features"
 )
 
-// Tail trains a head behind a network that is trained too: features come from the network instead of a store,
-// and their gradient goes back into it. Only one goroutine may use it.
+// Tail trains a head together with the network before it. The features come from the network instead of a store, and
+// Backward returns their gradient for the network. Only one goroutine may use a Tail at a time.
 //
 //	x (n×In) → Forward → z (n×Out, unit rows)        ∂L/∂z → Backward → ∂L/∂x, and Grad of the parameters
 type Tail struct {
 	head  *Head
 	graph *graph
-	raw   bool      // without the normalisation
-	n     int       // number of rows of the last Forward; 0: none
-	norms []float64 // of these rows, unless raw
+	raw   bool      // rows are not normalised
+	n     int       // number of rows of the last Forward; 0: no Forward since the last Backward
+	norms []float64 // norms of these rows' outputs, unless raw
 }
 
-// NewTail builds the graph once, for batches of at most batch rows.
+// NewTail returns a tail for batches of at most batch rows. It builds the graph once.
 func NewTail(h *Head, batch int) (*Tail, error) { return newTail(h, batch, true, false) }
 
-// NewRawTail is NewTail without the normalisation: rows are the outputs y of the last layer, as in
+// NewRawTail is NewTail without the normalisation: Forward returns the outputs y of the last layer, as in
 // [NewRawEncoder].
 func NewRawTail(h *Head, batch int) (*Tail, error) { return newTail(h, batch, true, true) }
 
@@ -41,7 +41,7 @@ func newTail(h *Head, batch int, wantX, raw bool) (*Tail, error) {
 // X returns the memory for the features of the next Forward: n×In, with n at most the batch of [NewTail].
 func (t *Tail) X(n int) blas32.General { return features.Part(t.graph.x, 0, n) }
 
-// Forward embeds the first n rows of X. A row whose output is not finite is NaN in every value. The next
+// Forward embeds the first n rows of X. If the output for a row is not finite, the row consists of NaN. The next
 // Forward overwrites the result.
 func (t *Tail) Forward(n int) (blas32.General, error) {
 	t.n = 0
@@ -62,8 +62,8 @@ func (t *Tail) Forward(n int) (blas32.General, error) {
 	return z, nil
 }
 
-// Backward overwrites the gradients of the parameters with those of the loss of the last Forward, given
-// dz = ∂L/∂z, and returns ∂L/∂x, n×In, which the next Backward overwrites. It may be called once per Forward.
+// Backward overwrites the gradients of the parameters, given dz = ∂L/∂z for the rows of the last Forward. It returns
+// ∂L/∂x, n×In, which the next Backward overwrites. It may be called once per Forward.
 func (t *Tail) Backward(dz blas32.General) (blas32.General, error) {
 	if err := t.backProducts(dz); err != nil {
 		return blas32.General{}, err
@@ -72,7 +72,7 @@ func (t *Tail) Backward(dz blas32.General) (blas32.General, error) {
 	return blas32.General{Rows: dz.Rows, Cols: d, Stride: d, Data: floatsOf(dx)[:dz.Rows*d]}, nil
 }
 
-// backProducts runs the backward part for the rows of the last Forward.
+// backProducts runs the graph's backward part for the rows of the last Forward.
 func (t *Tail) backProducts(dz blas32.General) error {
 	n := t.n
 	if t.n = 0; n == 0 || dz.Rows != n || dz.Cols != t.head.cfg.Out {

@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 )
 
-// slopes is ∂⟨z(x), dz⟩/∂x of one row by central differences in float64.
+// slopes returns ∂⟨z(x), dz⟩/∂x of one row, computed by central differences in float64.
 func (s slow) slopes(x, dz []float32) []float64 {
 	value := func(j int, h float64) float64 {
 		z := s.forwardMoved(x, j, h)
@@ -27,7 +27,8 @@ func (s slow) slopes(x, dz []float32) []float64 {
 	return out
 }
 
-// forwardMoved is z with x[j] moved by h, computed by linearity, so that the step is not lost in float32.
+// forwardMoved returns z after x[j] increases by h. It adds the change to the output, which is linear in x, because the
+// step could be lost in float32.
 func (s slow) forwardMoved(x []float32, j int, h float64) []float64 {
 	bias := make([]float64, s.cfg.Out)
 	if s.cfg.Bias {
@@ -42,7 +43,7 @@ func (s slow) forwardMoved(x []float32, j int, h float64) []float64 {
 	return z
 }
 
-// worstSlope is the largest difference between dx and the slopes, relative to the largest slope.
+// worstSlope returns the largest difference between dx and the slopes, divided by the largest slope.
 func worstSlope(s slow, x, dz, dx blas32.General) float64 {
 	var worst, size float64
 	for i := range x.Rows {
@@ -66,7 +67,7 @@ func TestTail(t *testing.T) {
 			}
 			defer tail.Close()
 			e := makeEncoder(t, makeHead(t, cfg, train, 2), train, batch)
-			for _, n := range []int{batch, 4, 1, 5} { // fewer rows than before: the old ones must not count
+			for _, n := range []int{batch, 4, 1, 5} { // rows of a larger earlier batch must have no effect
 				rows := source(uint64(n)).Perm(40)[:n]
 				for i, r := range rows {
 					copy(features.Row(tail.X(n), i), train.Row(r))
@@ -102,14 +103,14 @@ func TestTail(t *testing.T) {
 				}
 				x := train.Rows(rows).X
 				if off := worstSlope(slowOf(h), x, dz, dx); !(off < 1e-4) {
-					t.Errorf("n=%d: ∂L/∂x is off by %.3g of its size", n, off)
+					t.Errorf("n=%d: ∂L/∂x differs by %.3g of its size", n, off)
 				}
-				// The twin: a gradient that forgets one column must be detected.
+				// A gradient in which one column is zero must be detected.
 				for i := range dx.Rows {
 					features.Row(dx, i)[3] = 0
 				}
 				if off := worstSlope(slowOf(h), x, dz, dx); off < 1e-2 {
-					t.Errorf("n=%d: a spoiled ∂L/∂x passed: %.3g", n, off)
+					t.Errorf("n=%d: a wrong ∂L/∂x goes unnoticed: %.3g", n, off)
 				}
 			}
 		})

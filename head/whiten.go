@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// ridge is added to every eigenvalue as a multiple of their mean, so that directions in which the features
-	// hardly vary, which are mostly noise, are not scaled up to full size. Measured on MobileNetV2 features (of
-	// an earlier image pipeline, see docs/log/2026-11.md) of CUB-200 (2010), whitened on classes 1-100,
-	// retrieval on 101-200, 512 outputs: MAP@R 0.1141, 0.1172, 0.1226, 0.1289 and recall@1 0.522, 0.529, 0.526,
+	// ridge times the mean eigenvalue is added to every eigenvalue. Directions in which the features hardly vary
+	// are mostly noise and must not be scaled up to full size. Measured on MobileNetV2 features (of an earlier
+	// image pipeline, see docs/log/2026-11.md) of CUB-200 (2010), whitened on classes 1-100, with retrieval on
+	// classes 101-200 and 512 outputs: MAP@R 0.1141, 0.1172, 0.1226, 0.1289 and recall@1 0.522, 0.529, 0.526,
 	// 0.525 (± 0.009) for ridge 0, 0.1, 1, 10; frozen features have 0.1192 and 0.525. A larger ridge approaches
-	// plain PCA and loses what whitening gains elsewhere.
+	// plain PCA, which is worse on other data.
 	ridge = 1
-	// minEigen is the fraction of the largest eigenvalue below which a direction counts as empty: float32
-	// features are not more precise.
+	// minEigen is the fraction of the largest eigenvalue below which a direction is treated as constant, because
+	// float32 features are not more precise.
 	minEigen = 1e-6
 	// covarianceBlock is the number of rows summed in float32 before they are added to the float64 sum.
 	covarianceBlock = 2048
@@ -31,14 +31,14 @@ const (
 //
 //	y = c · (Λ + εI)^{-1/2} Uᵀ (x - μ),   ε = trace(C)/d
 //
-// with μ the mean of the n rows of x, C their covariance (÷ n), U its leading eigenvectors (in×out) and Λ
-// their eigenvalues. Without a bias nothing can be centred: then μ = 0 and C is the second moment about the
-// origin. The embedding is normalised, so c > 0 changes no result; it gives the weights the root mean square of
-// a Glorot start, √(2/(in+out)), so that a learning rate means the same for any backbone and either start. If
-// the features vary in fewer than out directions (few rows, dead features), the columns from rank on are zero.
+// μ is the mean of the n rows of x, C their covariance (÷ n), U its leading eigenvectors (in×out) and Λ
+// their eigenvalues. A head without a bias cannot centre: then μ = 0 and C is the second moment about the
+// origin. The factor c > 0 does not change the normalised embedding. It gives the weights the root mean square of
+// Glorot's initialisation, √(2/(in+out)), so that learning rates are comparable across backbones and initialisations.
+// If the features vary in fewer than out directions (few rows, dead features), the columns from rank on are zero.
 //
-// Whitening rows of unit length instead of raw ones was measured too: it makes no difference at 512 outputs
-// (recall@1 0.525 instead of 0.526) and one of a hundredth at 64. So the head uses features as they are stored.
+// The head whitens features as they are stored. Scaling rows to unit length first made no difference with 512
+// outputs (recall@1 0.525 instead of 0.526) and a difference of one hundredth with 64 outputs.
 //
 // The sign of an eigenvector is fixed by making its component of largest magnitude positive.
 // Source: Kessy, Lewin & Strimmer, The American Statistician 2018, section 2 (PCA whitening).
@@ -67,9 +67,9 @@ func (h *Head) whitenHead(ctx context.Context, x features.Source) error {
 	return h.whitenByMoments(mean, cov, n, limit)
 }
 
-// whitenByRows is whitenHead for fewer rows than features. The matrix X·Xᵀ/n of centred rows has the eigenvalues of
-// their covariance Xᵀ·X/n and is smaller; Xᵀv/√(nλ) is the eigenvector of the covariance for its eigenvector v. Time
-// n²·d.
+// whitenByRows does the work of whitenHead if there are fewer rows than features. For centred rows X, the matrix X·Xᵀ/n
+// is smaller than the covariance Xᵀ·X/n and has the same non-zero eigenvalues λ. An eigenvector v of the former gives
+// the eigenvector Xᵀv/√(nλ) of the latter. Time n²·d.
 func (h *Head) whitenByRows(ctx context.Context, x features.Source, mean []float64, limit int) error {
 	n, d := x.Len(), len(mean)
 	rows := mat.NewDense(n, d, nil)
@@ -111,7 +111,7 @@ func (h *Head) whitenByRows(ctx context.Context, x features.Source, mean []float
 	return nil
 }
 
-// whitenByMoments is whitenHead from the moments of n rows, which vary in at most limit directions.
+// whitenByMoments does the work of whitenHead, given the moments of n rows that vary in at most limit directions.
 func (h *Head) whitenByMoments(mean []float64, cov *mat.SymDense, n, limit int) error {
 	d := len(mean)
 	trace := mat.Trace(cov)
@@ -123,7 +123,7 @@ func (h *Head) whitenByMoments(mean []float64, cov *mat.SymDense, n, limit int) 
 	return nil
 }
 
-// checkVariance refuses n rows whose variances add up to this trace where they cannot be whitened.
+// checkVariance returns an error if n rows cannot be whitened. trace is the sum of the variances of their features.
 func checkVariance(trace float64, n int) error {
 	if !isFinite(trace) || trace > math.MaxFloat32 {
 		return fmt.Errorf("head: whitening: the variance of the training rows overflows float32, " +
@@ -135,7 +135,8 @@ func checkVariance(trace float64, n int) error {
 	return nil
 }
 
-// rankOf returns how many of the falling eigenvalues are of directions in which the features vary, at most limit.
+// rankOf returns the number of directions in which the features vary, at most limit. values are the eigenvalues in
+// falling order.
 func rankOf(values []float64, limit int) int {
 	rank := 0
 	for rank < len(values) && rank < limit && values[rank] > minEigen*values[0] && values[rank] > 0 {
@@ -144,7 +145,7 @@ func rankOf(values []float64, limit int) int {
 	return rank
 }
 
-// Need returns the bytes that whitening takes for this many rows and features, to at most out dimensions.
+// Need returns the memory in bytes for whitening the given number of rows from dim to at most out dimensions.
 func Need(rows, dim, out int) int64 {
 	n, d := int64(rows), int64(dim)
 	if rows < dim {
@@ -154,7 +155,7 @@ func Need(rows, dim, out int) int64 {
 }
 
 // Whitening returns the linear head that whitens the rows of x (PCA) to out dimensions of unit length, without
-// labels or training. If centre is true, it subtracts their mean first.
+// labels or training. If centre is true, the head subtracts the mean of the rows first.
 func Whitening(ctx context.Context, x features.Source, out int, centre bool) (*Head, error) {
 	cfg := Config{In: x.Dim(), Out: out, Bias: centre, Init: Whiten}
 	if err := cfg.Validate(); err != nil {
@@ -164,11 +165,11 @@ func Whitening(ctx context.Context, x features.Source, out int, centre bool) (*H
 	return h, h.whitenHead(ctx, x)
 }
 
-// Widest is the largest dimension to which features are whitened before labels are judged.
+// Widest is the largest dimension to which features are whitened before labels are scored.
 const Widest = 512
 
-// WhitenSet returns the vectors whitened by their own moments to at most most dimensions, centred and of unit
-// length. Labels are judged by these if there is no trained head.
+// WhitenSet whitens the set with its own moments to at most most dimensions, and returns centred vectors of unit
+// length. Labels are scored from these vectors if there is no trained head.
 func WhitenSet(ctx context.Context, set features.Source, most int) (features.Set, error) {
 	h, err := SelfWhitening(ctx, set, most)
 	if err != nil {
@@ -189,7 +190,7 @@ func (h *Head) scaleVectors(vectors *mat.Dense, values, mean []float64, eps floa
 	var square float64
 	for k := range columns {
 		columns[k] = 1 / math.Sqrt(values[k]+eps)
-		square += columns[k] * columns[k] // the column had unit length
+		square += columns[k] * columns[k] // the unscaled column has unit length
 	}
 	common := math.Sqrt(2/float64(in+h.cfg.Out)) / math.Sqrt(square/float64(in*rank))
 	for k := range columns {
@@ -218,7 +219,7 @@ func (h *Head) scaleVectors(vectors *mat.Dense, values, mean []float64, eps floa
 	}
 }
 
-// columnMeans returns the mean of the rows. A value that is not finite is an error that names its row.
+// columnMeans returns the mean of the rows. If a value is not finite, it returns an error with the value's position.
 func columnMeans(ctx context.Context, x features.Source) ([]float64, error) {
 	mean := make([]float64, x.Dim())
 	err := eachBlock(ctx, x, func(from int, block blas32.General) error {
@@ -239,7 +240,7 @@ func columnMeans(ctx context.Context, x features.Source) ([]float64, error) {
 	return mean, err
 }
 
-// eachBlock calls visit with covarianceBlock rows at a time; from is the index of the first.
+// eachBlock calls visit for blocks of covarianceBlock rows. from is the index of the block's first row.
 func eachBlock(ctx context.Context, x features.Source, visit func(from int, block blas32.General) error) error {
 	var scratch []float32
 	for from := 0; from < x.Len(); from += covarianceBlock {
@@ -257,7 +258,8 @@ func eachBlock(ctx context.Context, x features.Source, visit func(from int, bloc
 	return nil
 }
 
-// computeCovariance returns 1/n Σ (x-μ)(x-μ)ᵀ: products of blocks in float32, their sum in float64. Time 2·n·d².
+// computeCovariance returns 1/n Σ (x-μ)(x-μ)ᵀ. It multiplies blocks in float32 and sums the products in float64. Time
+// 2·n·d².
 func computeCovariance(ctx context.Context, x features.Source, mean []float64) (*mat.SymDense, error) {
 	d := x.Dim()
 	sum := make([]float64, d*d)

@@ -16,8 +16,8 @@ import (
 	"winnow/features"
 )
 
-// spectrum draws n rows whose covariance has the eigenvalues 1, 2^-power, 3^-power, … in rotated axes, around a
-// mean far from zero, like pooled activations.
+// spectrum draws n rows whose covariance has the eigenvalues 1, 2^-power, 3^-power, … along rotated axes. As with
+// pooled activations, the mean is far from zero.
 func spectrum(rng *rand.Rand, n, d int, power float64) features.Set {
 	s := features.NewSet(n, d)
 	turn := rotation(rng, d)
@@ -35,7 +35,7 @@ func spectrum(rng *rand.Rand, n, d int, power float64) features.Set {
 	return s
 }
 
-// rotation is a random orthogonal d×d matrix.
+// rotation returns a random orthogonal d×d matrix.
 func rotation(rng *rand.Rand, d int) blas32.General {
 	m := mat.NewDense(d, d, nil)
 	for i := range d {
@@ -54,14 +54,14 @@ func rotation(rng *rand.Rand, d int) blas32.General {
 	return out
 }
 
-// outputs are y = Wᵀx + b before normalisation.
+// outputs returns y = Wᵀx + b, before normalisation, for the rows of x.
 func outputs(h *Head, x blas32.General) blas32.General {
 	out := features.NewMatrix(x.Rows, h.cfg.Out)
 	h.applyLinear(out, x)
 	return out
 }
 
-// covarianceOf computes the covariance by a plain loop in float64, about the mean or about zero.
+// covarianceOf computes the covariance about the mean or about zero, with a plain loop in float64.
 func covarianceOf(x blas32.General, centre bool) *mat.SymDense {
 	mean := make([]float64, x.Cols)
 	for i := range x.Rows {
@@ -83,7 +83,7 @@ func covarianceOf(x blas32.General, centre bool) *mat.SymDense {
 	return cov
 }
 
-// identityError returns how far c is from a multiple of diag(λ/(λ+ε)), which the ridge turns the identity into.
+// identityError returns how much c differs from a multiple of diag(λ/(λ+ε)), which is the identity if ε = 0.
 func identityError(c *mat.SymDense, eigen []float64, eps float64) float64 {
 	want := func(k int) float64 { return eigen[k] / (eigen[k] + eps) }
 	scale := c.At(0, 0) / want(0)
@@ -117,16 +117,16 @@ func TestWhitenedCovariance(t *testing.T) {
 			}
 			y := outputs(h, train.X)
 			if d := identityError(covarianceOf(y, bias), values, ridge*trace/float64(cfg.In)); d > 1e-4 {
-				t.Errorf("covariance of the whitened features is %.2g from the identity", d)
+				t.Errorf("the covariance of the whitened features differs from the identity by %.2g", d)
 			}
-			// The twin: one direction a tenth too long must be detected.
+			// A direction that is 10 % too long must be detected.
 			w := h.weight
 			for i := range w.Rows {
 				w.Data[i*w.Cols+3] *= 1.1
 			}
 			if d := identityError(covarianceOf(outputs(h, train.X), bias), values,
 				ridge*trace/float64(cfg.In)); d < 1e-2 {
-				t.Errorf("a spoiled whitening passed: %.2g", d)
+				t.Errorf("a wrong whitening goes unnoticed: %.2g", d)
 			}
 		})
 	}
@@ -173,7 +173,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// Rotating or scaling the feature space must not change any cosine between whitened embeddings.
+// A rotation or scaling of the feature space changes no cosine between whitened embeddings.
 func TestWhiteningIgnoresRotation(t *testing.T) {
 	const d = 24
 	train := spectrum(source(1), 300, d, 1)
@@ -202,7 +202,7 @@ func TestWhiteningIgnoresRotation(t *testing.T) {
 	a, b := cosines(train.X), cosines(turned.X)
 	for i := range a.Data {
 		if math.Abs(float64(a.Data[i]-b.Data[i])) > 1e-3 {
-			t.Fatalf("cosine %d: %v before, %v after turning the features", i, a.Data[i], b.Data[i])
+			t.Fatalf("cosine %d: %v before and %v after rotating the features", i, a.Data[i], b.Data[i])
 		}
 	}
 }
@@ -230,12 +230,12 @@ func TestWhitenRefuses(t *testing.T) {
 		if _, err := New(t.Context(), cfg, x, source(1)); err == nil {
 			t.Errorf("%s: was accepted", what)
 		} else if what == "NaN" && !strings.Contains(err.Error(), "row 3, feature 2") {
-			t.Errorf("%s: %v does not name the place", what, err)
+			t.Errorf("%s: found %v, expected the row and feature", what, err)
 		}
 	}
 }
 
-// fingerprint trains a little and hashes the bits of every weight.
+// fingerprint trains heads for a few steps and returns hashes of the bits of their weights.
 func fingerprint(t testing.TB) string {
 	t.Helper()
 	var out strings.Builder
@@ -282,7 +282,7 @@ func fingerprint(t testing.TB) string {
 	return out.String()
 }
 
-// The same seed gives the same bits, in this process and in another.
+// The same seed gives the same bits, even in another process.
 func TestDeterminism(t *testing.T) {
 	const env = "WINNOW_TEST_FINGERPRINT"
 	if path := os.Getenv(env); path != "" {
@@ -306,11 +306,11 @@ func TestDeterminism(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(other) != first {
-		t.Errorf("here %s, in another process %s", first, other)
+		t.Errorf("in this process %s, in another process %s", first, other)
 	}
 }
 
-// Fewer rows than features are whitened as their covariance says.
+// Whitening fewer rows than features gives the same result as whitening by the covariance.
 func TestWhiteningOfFewRows(t *testing.T) {
 	for _, n := range []int{2, 9, 39} {
 		x := spectrum(rand.New(rand.NewPCG(9, uint64(n))), n, 40, 1)
@@ -335,7 +335,7 @@ func TestWhiteningOfFewRows(t *testing.T) {
 			t.Errorf("%d rows: rank %d, by the covariance %d, expected %d", n, got.rank, want.rank, out)
 		}
 		for j, v := range want.weight.Data {
-			// the covariance is of products in float32
+			// the tolerance allows for the covariance's products in float32
 			if d := math.Abs(float64(v - got.Params()[0].Data[j])); !(d < 2e-4) {
 				t.Fatalf("%d rows: value %d: found %v, by the covariance %v", n, j, got.Params()[0].Data[j], v)
 			}

@@ -10,40 +10,40 @@ import (
 	"winnow/internal/catalog"
 )
 
-// adaptedTriplet is a triplet loss on the selected triplets D_S. A second term keeps the selection from
-// distorting the class means.
+// adaptedTriplet is a triplet loss on the selected triplets D_S. Its second term counteracts the selection's bias of
+// the class means.
 //
 //	L = R_{(a,p,n) ∈ D_S} [D_ap - D_an + α]₊ + λ Σ_y ‖Φ_y^S - Φ_y‖² + λ_u ‖Σ_y θ_y Φ_y^S - u‖²
 //
-//	Φ_y^S = Σ_{i∈y} n_i z_i / Σ_{i∈y} n_i    n_i is how often i occurs in D_S, as a, p or n
+//	Φ_y^S = Σ_{i∈y} n_i z_i / Σ_{i∈y} n_i    n_i: number of occurrences of i in D_S, as a, p or n
 //	Φ_y   = the mean of the class in the batch
-//	u     = the mean of the rows without a label; θ minimises that term under Σ_y θ_y = 1: see [matching]
+//	u     = the mean of the unlabelled rows; θ minimises the third term under Σ_y θ_y = 1: see [matching]
 //
-// D are squared distances, R is the mean or the sum, and D_S is drawn as in [triplet] with semihard: one n for
-// every p, uniform among D_ap ≤ D_an < D_ap + α. A class without a row in D_S adds nothing. If D_S is empty all
-// terms are 0; without unlabelled rows the third term is 0. The selection, n_i and θ are constants in the
-// gradient:
+// D is a squared distance, R is the mean or the sum. D_S is drawn as in [triplet] with semihard: one n for every p,
+// uniformly from D_ap ≤ D_an < D_ap + α. A class without a row in D_S adds nothing to the second term. If D_S is empty,
+// all terms are 0; without unlabelled rows the third term is 0. The selection, n_i and θ are constants in the gradient:
 //
 //	∂/∂z_i of the second term = 2 λ (n_i/Σn - 1/N_y) (Φ_y^S - Φ_y),  N_y rows of class y
 //
-// Rows of the batch may be unlabelled (features.Unlabelled): they take part in the last term only. All vectors
-// are unit vectors; the means are not. Settings: α, λ ≥ 0; λ_u ≥ 0, or a negative number to use λ.
-// Differs from the print: R is the mean where Eq. 5 sums, because λ has no fixed meaning otherwise (R = sum
-// gives Eq. 5 and 8; the second term has no R). Eq. 10 adds up the three roles alike, and so does n_i. Over all
-// triplets Eq. 14 is the plain class mean, because every member of a class occurs equally often.
+// Rows of the batch may be unlabelled (features.Unlabelled); they contribute only to the third term. All rows are unit
+// vectors; the means are not. Settings: α, λ ≥ 0; λ_u ≥ 0, or a negative number to use λ.
+// Differences from the paper: R is the mean where Eq. 5 sums, because the effect of λ would otherwise depend on the
+// number of triplets (R = sum gives Eq. 5 and 8; the second term has no R). Eq. 10 weights the three roles a, p and n
+// equally, and so does n_i. Over all triplets Eq. 14 equals the plain class mean, because every member of a class
+// occurs equally often.
 // Time O(n²·d) for the triplets, O(n·d) for the second term, O(Y²·d + Y³) for θ of Y classes. Memory O(n²).
-// Source: Yu et al., "Correcting the triplet selection bias for triplet loss", ECCV 2018 (003), Eq. 5, 7,
-// 12-15, unlabelled rows 16-20; METHODS 9.
+// Source: Yu et al., "Correcting the triplet selection bias for triplet loss", ECCV 2018 (003), Eq. 5, 7, 12-15,
+// unlabelled rows 16-20; METHODS 9.
 type adaptedTriplet struct {
 	triplets        similarity
-	selected        *selected // what triplets.fn is
+	selected        *selected // the function triplets.fn
 	lambda, lambdaU float64   // λ and λ_u
 	matching        matching
 
-	known     features.Set // the labelled rows, if some have no label, and their gradient
+	known     features.Set // labelled rows and their gradient, if some rows have no label
 	knownGrad blas32.General
 	rows      []int // indices of the labelled rows of the batch
-	others    []int // indices of the unlabelled ones
+	others    []int // indices of the unlabelled rows
 }
 
 var adaptedTripletEntry = Entry{
@@ -57,17 +57,17 @@ var adaptedTripletEntry = Entry{
 	Unlabelled: true,
 	Settings: []Setting{
 		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4,
-			Doc: "by how much the negative must be farther, squared distances"},
+			Doc: "least difference between the squared distances to negative and positive"},
 		{Name: "lambda", Symbol: "λ", Default: 0.01, Min: 0, Max: 1e4,
-			Doc: "weight of the class means (the paper: 0.001-0.5, on MNIST 2)"},
+			Doc: "weight of the class means (the paper uses 0.001 to 0.5, on MNIST 2)"},
 		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "sum"},
 			Doc: "mean over the triplets, or their sum"},
 		{Name: "lambda_u", Symbol: "λ_u", Default: -1.0, Min: -1, Max: 1e4,
 			Doc: "weight of the mean of unlabelled rows; below 0: the same as λ"},
 		{Name: "ridge", Default: 0.0, Min: 0, Max: 1e3,
-			Doc: "added to the diagonal when θ is solved for; a singular system gets 1e-6 of its mean diagonal anyway"},
+			Doc: "added to the diagonal of the equations for θ; a singular system gets 1e-6 of its mean, too"},
 	},
-	Printed: "θ of unlabelled rows by Eq. 19, with u in place of u - Φ_0",
+	Printed: "θ of unlabelled rows by Eq. 19, with u instead of u - Φ_0",
 	New: func(v Values, env Env) (Loss, error) {
 		settings, err := catalog.Resolve("losses: triplet", tripletEntry.Settings, map[string]any{
 			"distance": "l2sq", "margin": v.Number("margin"), "select": "semihard", "reduction": v.Word("reduction"),
@@ -95,7 +95,7 @@ func (l *adaptedTriplet) showViews() { l.triplets.showViews() }
 // Eval implements [Loss]. ref must be nil.
 func (l *adaptedTriplet) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
 	if ref != nil {
-		panic("losses: adapted_triplet compares a batch with itself, found another reference")
+		panic("losses: adapted_triplet compares a batch with itself: ref must be nil")
 	}
 	checkShape("the batch", z, z.Dim())
 	checkGrad(grad, z)
@@ -121,8 +121,8 @@ func (l *adaptedTriplet) Eval(grad *blas32.General, z features.Set, ref *feature
 	return value + matchAll(l, rows, out, z.Labels)
 }
 
-// matchAll returns the second and third terms and adds their gradient to grad, unless grad is empty. It uses
-// l.rows, l.others and the counts of the triplets.
+// matchAll returns the second and third terms and adds their gradient to grad, unless grad is empty. It uses l.rows,
+// l.others and the counts of the triplets.
 func matchAll[T float32 | float64](l *adaptedTriplet, z, grad rowsOf[T], labels []int) (value float64) {
 	m := &l.matching
 	m.groupRows(l.rows, labels, l.selected.count, z.cols)
@@ -179,7 +179,7 @@ func (l *adaptedTriplet) withoutUnlabelled(grad *blas32.General, z features.Set)
 	return known, &l.knownGrad
 }
 
-// finiteRows reports whether the given rows hold finite numbers only.
+// finiteRows reports whether the given rows hold only finite numbers.
 func finiteRows(z features.Set, rows []int) bool {
 	for _, i := range rows {
 		for _, v := range z.Row(i) {
@@ -191,9 +191,9 @@ func finiteRows(z features.Set, rows []int) bool {
 	return true
 }
 
-// selected counts how often every row occurs in the selected triplets: n_i. The selection shows in ∂sum/∂S, which is
-// below 0 at a positive and above 0 at a negative whose term is above 0; for squared distances it is 2 for each term.
-// A triplet counts its anchor with the positive. All rows are in one batch.
+// selected counts how often every row occurs in the selected triplets (n_i). It derives the counts from ∂sum/∂S, which
+// is below 0 at a positive and above 0 at a negative if the term is above 0; for squared distances its absolute value
+// is 2 per term. The anchor of a triplet is counted with the positive. All rows must be in one block.
 type selected struct {
 	simLoss
 	count   []float64 // n_i

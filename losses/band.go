@@ -7,9 +7,9 @@ import (
 	"sort"
 )
 
-// band holds columns of one anchor (its negatives within a range of distances, or its positives) sorted by
-// distance, so that the columns between two distances are contiguous. It sorts by buckets: O(r) for evenly
-// spread distances, O(r log r) at worst.
+// band holds columns of one anchor (its positives, or its negatives within a range of distances) sorted by distance,
+// so that the columns between two distances are contiguous. It uses a bucket sort: O(r) for evenly spread distances,
+// O(r log r) in the worst case.
 type band struct {
 	order   []int32 // the columns, nearest first; ties in column order
 	delta   []float64
@@ -23,8 +23,7 @@ type band struct {
 // perBucket is the average number of columns in a bucket.
 const perBucket = 4
 
-// loadBand loads the negatives of an anchor with label y and low ≤ δ < high; delta are the distances of all
-// columns.
+// loadBand loads the negatives of an anchor with label y and low ≤ δ < high. delta holds the distances to all columns.
 func (b *band) loadBand(delta []float64, cols []int, y int, low, high float64) {
 	b.delta, b.members = delta, b.members[:0]
 	lowest, highest := high, low
@@ -52,7 +51,7 @@ func (b *band) sortPositives(delta []float64, i int, p *pairs) {
 	b.arrangeBand(lowest, highest)
 }
 
-// arrangeBand sorts the members, all of which lie between two distances.
+// arrangeBand sorts the members by distance. All distances must be between lowest and highest.
 func (b *band) arrangeBand(lowest, highest float64) {
 	buckets := len(b.members)/perBucket + 1
 	b.lowest, b.scale = lowest, 0
@@ -67,7 +66,7 @@ func (b *band) arrangeBand(lowest, highest float64) {
 	}
 }
 
-// bucketOf returns the bucket of distance d; it never decreases as d grows, and d may be infinite.
+// bucketOf returns the bucket of distance d, which may be infinite. It never decreases as d grows.
 func (b *band) bucketOf(d float64) int {
 	last := len(b.starts) - 2
 	k := (d - b.lowest) * b.scale
@@ -80,7 +79,7 @@ func (b *band) bucketOf(d float64) int {
 	return int(k)
 }
 
-// fillBandBuckets counts the members of every bucket, then places them.
+// fillBandBuckets counts the members of each bucket, then distributes them.
 func (b *band) fillBandBuckets() {
 	clear(b.starts)
 	for _, j := range b.members {
@@ -114,12 +113,12 @@ func (b *band) sortBucket(part []int32) {
 	}
 }
 
-// bandRange returns the range of order with low ≤ δ < high. Both bounds must lie within the sorted range.
+// bandRange returns the range of order with low ≤ δ < high. Both bounds must be within the sorted range.
 func (b *band) bandRange(low, high float64) (from, to int) {
 	return b.countBelow(low), b.countBelow(high)
 }
 
-// countBelow returns the number of members nearer than d.
+// countBelow returns the number of members at a distance below d.
 func (b *band) countBelow(d float64) int {
 	k := b.bucketOf(d)
 	first, part := int(b.starts[k]), b.order[b.starts[k]:b.starts[k+1]]

@@ -11,7 +11,7 @@ import (
 func TestBandIsSortedAndComplete(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
-		// Few different values give ties; a power gives crowded buckets.
+		// A coarse grain makes ties; raising values to a power makes crowded buckets.
 		grain := rapid.SampledFrom([]float64{3, 50, 1e9}).Draw(t, "grain")
 		crowd := rapid.IntRange(1, 12).Draw(t, "crowd")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -49,7 +49,7 @@ func TestBandIsSortedAndComplete(t *testing.T) {
 		for range 20 {
 			low := 4.4*rng.Float64() - 0.2
 			if n > 0 && rng.IntN(2) == 0 {
-				low = delta[rng.IntN(n)] // limits that are members
+				low = delta[rng.IntN(n)] // a limit that equals a value
 			}
 			low = min(max(low, bottom), top)
 			high := min(low+rng.Float64(), top)
@@ -67,8 +67,8 @@ func TestBandIsSortedAndComplete(t *testing.T) {
 	})
 }
 
-// Every candidate is drawn about equally often, and nothing else is. Rows 0 and 1 are the only positive pair;
-// row 0's row of dS shows which negative it got.
+// Every candidate is drawn about equally often, and no other row is drawn. Rows 0 and 1 are the only positive pair;
+// row 0 of dS shows which negative was drawn.
 func TestSemihardDrawsUniformly(t *testing.T) {
 	const n, rounds = 30, 6000
 	l := mustNew(t, "triplet", nil, testEnv(conformDim, conformClasses, 1)).(*similarity)

@@ -17,7 +17,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// benchSet has 4 rows of a class in succession, as the sampler returns them, around class centres.
+// benchSet returns rows around class centres, with 4 rows of a class in succession, as in batches of the sampler.
 func benchSet(n, d, classes int, seed uint64) features.Set {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	centres := features.NewMatrix(classes, d)
@@ -37,14 +37,13 @@ func benchSet(n, d, classes int, seed uint64) features.Set {
 	return s
 }
 
-// BenchmarkLoss times every loss of the catalog with its gradient and, in the same loop, the matrix products
-// that it cannot avoid: two against a batch or a bank, three with proxies of its own. The products use ONNX
-// Runtime, as in the command, if its library is found ($WINNOW_ORT_LIB), else gonum. The metrics are from the
-// fastest round: the time relative to the products, and the times of the products and of the rest per
-// similarity.
+// BenchmarkLoss times every loss of the catalog with its gradient. In the same loop it times the matrix products that
+// the loss needs: two against a batch or a bank, three with its own proxies. The products use ONNX Runtime, as in the
+// command, if its library is found ($WINNOW_ORT_LIB), otherwise gonum. The metrics come from the fastest round: the
+// loss's time divided by the time of its products, and the time per similarity of the products and of the rest.
 //
-// Names: LOSS/BATCH, LOSS/BATCHxCLASSES for a loss with proxies (100 classes, and the 11,318 of SOP), and
-// combinations of settings whose cost differs from the defaults.
+// Benchmarks are named LOSS/BATCH, or LOSS/BATCHxCLASSES for a loss with proxies (100 classes, and SOP's 11,318).
+// Combinations of settings with a different cost have their own names.
 func BenchmarkLoss(b *testing.B) {
 	fastProducts(b)
 	run := func(name, loss string, settings map[string]any, n, classes, bank int) {
@@ -94,10 +93,10 @@ func BenchmarkLoss(b *testing.B) {
 
 const benchDim, benchClasses, benchProducts = 512, 100, 11318
 
-// fastProducts computes products by ONNX Runtime if it is available.
+// fastProducts makes ONNX Runtime compute products if its library is available.
 func fastProducts(b *testing.B) {
 	if _, err := ortlib.Find(os.Getenv("WINNOW_ORT_LIB")); err != nil {
-		b.Log("the products are gonum's: ", err)
+		b.Log("gonum computes the products: ", err)
 		return
 	}
 	orttest.UseBLAS(b)
@@ -141,14 +140,14 @@ func benchAgainst(b *testing.B, l Loss, z features.Set, ref *features.Set, colum
 		whole, bare = min(whole, middle.Sub(start)), min(bare, time.Since(middle))
 	}
 	pairs := float64(len(s.Data))
-	b.ReportMetric(0, "ns/op") // both and the products together: meaningless
+	b.ReportMetric(0, "ns/op") // hides the time of loss and products together, which is meaningless
 	b.ReportMetric(float64(whole)/float64(bare), "×products")
 	b.ReportMetric(float64(whole-bare)/pairs, "rest-ns/pair")
 	b.ReportMetric(float64(bare)/pairs, "products-ns/pair")
 	b.ReportMetric(float64(whole.Microseconds())/1e3, "loss-ms")
 }
 
-// A step of a size seen before allocates no memory. (The products themselves are gonum's or ONNX Runtime's.)
+// A loss allocates no memory in a step whose batch size has occurred before. (gonum computes the products here.)
 func TestNoAllocationAfterTheFirstStep(t *testing.T) {
 	z, bank := benchSet(16, 8, 5, 1), benchSet(30, 8, 5, 2)
 	source := rand.New(rand.NewPCG(1, 2))

@@ -10,7 +10,7 @@ import (
 	"winnow/features"
 )
 
-// tripletBench are the selections of the triplet loss in BenchmarkLoss.
+// tripletBench lists the selections of the triplet loss in BenchmarkLoss.
 var tripletBench = []struct {
 	name     string
 	settings map[string]any
@@ -29,9 +29,9 @@ var tripletBench = []struct {
 	{"easy_smooth", map[string]any{"select": "easy", "smooth": true}},
 }
 
-// BenchmarkAllTriplets times the work between S and dS for a block of anchors while the number of positives
-// grows, which shows what grows with the triplets. The best run counts, because a block takes less time than a
-// time slice of a shared machine.
+// BenchmarkAllTriplets times the computation of dS from S for a block of anchors. It increases the number of positives
+// to show which part of the time grows with the number of triplets. It reports the fastest run, because a block takes
+// less time than a time slice of a shared machine.
 func BenchmarkAllTriplets(b *testing.B) {
 	const n, d, rows = 1024, 128, 8
 	for _, classes := range []int{256, 16, 2} {
@@ -74,7 +74,7 @@ func BenchmarkAllTriplets(b *testing.B) {
 	}
 }
 
-// No selection allocates memory at a size seen before, against a batch or a bank.
+// No selection allocates memory in a step whose batch size has occurred before, against a batch or a bank.
 func TestTripletsDoNotAllocate(t *testing.T) {
 	z, bank := benchSet(48, 8, 3, 1), benchSet(90, 8, 3, 2)
 	source := rand.New(rand.NewPCG(1, 2))

@@ -7,50 +7,50 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Against says what a loss may compare a batch with.
+// Against identifies the reference with which a loss may compare a batch.
 type Against string
 
-// A loss of pairs or triplets compares the batch with itself (ref == nil) or with a bank of constants (ref !=
-// nil). A proxy loss has its own reference and accepts no other.
+// A loss of pairs or triplets compares the batch with itself (ref == nil) or with a bank of constant vectors (ref !=
+// nil). A loss with proxies compares the batch with its own proxies and accepts no ref.
 const (
 	Batch   Against = "batch"   // ref must be nil
 	Both    Against = "both"    // ref may be nil or a bank
-	Proxies Against = "proxies" // ref must be nil; the loss owns the vectors it compares with
+	Proxies Against = "proxies" // ref must be nil; the loss compares with its own vectors
 )
 
 // Env describes the run that a loss is built for.
 type Env struct {
 	Dim, Classes int
-	// Rows of one image in a batch are views of it and positives of each other. If false, they are no pair.
+	// Whether rows of one image in a batch are views of it, and positives of each other. If false, they form no pair.
 	Views bool
-	// Build the loss as its paper prints it where we depart from it, see Entry.Printed.
+	// Build the loss as printed in its paper where winnow departs from it; see Entry.Printed.
 	Printed bool
 	Init    *rand.Rand // draws the initial parameters; needed by entries with Params
-	// Step returns a new random source that is a function of (seed, "loss", step), so that a resumed run
-	// repeats its draws. Entries with Draws need it.
+	// Step returns a new random source that depends only on (seed, "loss", step), so that a resumed run draws the same
+	// numbers. Entries with Draws need it.
 	Step func() *rand.Rand
 }
 
-// Entry describes one loss: for people (`winnow list losses`), for the configuration and for tests.
+// Entry describes one loss for `winnow list losses`, the configuration and the tests.
 type Entry struct {
-	Name       string   // as in configurations
-	Aliases    []string // its names in other tools and papers
+	Name       string   // name in configurations
+	Aliases    []string // names of the loss in other tools and papers
 	Title      string
 	Paper      string
-	Equation   string // in that paper
+	Equation   string // number of the equation in Paper
 	Formula    string
 	Settings   []Setting
 	Against    Against
-	Params     bool   // New returns a Trainable; settings may leave it without parameters
+	Params     bool   // New returns a Trainable, which may have no parameters for some settings
 	Weighted   bool   // New returns a Weighted
-	Proxied    bool   // New returns a Proxied: its directions stand for the classes, and a filter may judge by them
+	Proxied    bool   // New returns a Proxied: its directions represent the classes, and a filter may use them
 	Draws      bool   // Eval draws from Env.Step
 	Unlabelled bool   // rows of z may have no label (features.Unlabelled)
-	Printed    string // what Env.Printed changes; "" if nothing
+	Printed    string // effect of Env.Printed; "" if it has no effect
 	New        func(v Values, env Env) (Loss, error)
 }
 
-// Catalog lists every loss of winnow. To add one: its file, its line here, its test.
+// Catalog lists every loss of winnow. A new loss needs a file, a line here and a test.
 var Catalog = []Entry{
 	// Losses of pairs.
 	contrastiveEntry,
@@ -86,8 +86,8 @@ var Catalog = []Entry{
 	crossEntropyEntry,
 }
 
-// Setting is one number or word that a user may set for a loss. Values are all settings of one loss, complete
-// and checked.
+// Setting is a number or word that a user may set for a loss. Values holds all settings of one loss, complete and
+// checked.
 type (
 	Setting = catalog.Setting
 	Values  = catalog.Values
@@ -100,7 +100,7 @@ func Find(name string) (Entry, error) {
 	})
 }
 
-// Resolve checks settings and adds the defaults. The result is what a run records.
+// Resolve checks settings and adds the defaults. A run records the result.
 func Resolve(name string, settings map[string]any) (Values, error) {
 	entry, err := Find(name)
 	if err != nil {
@@ -109,8 +109,7 @@ func Resolve(name string, settings map[string]any) (Values, error) {
 	return catalog.Resolve("losses: "+name, entry.Settings, settings)
 }
 
-// New builds a loss of the catalog. A Loss keeps scratch memory between calls, so only one goroutine may use
-// it.
+// New builds a loss of the catalog. A Loss keeps scratch memory between calls, so only one goroutine may use it.
 func New(name string, settings map[string]any, env Env) (Loss, error) {
 	entry, err := Find(name)
 	if err != nil {
@@ -125,10 +124,10 @@ func New(name string, settings map[string]any, env Env) (Loss, error) {
 			env.Dim, env.Classes)
 	}
 	if entry.Params && env.Init == nil {
-		return nil, fmt.Errorf("losses: %s: has parameters to draw, found no random source (Env.Init)", name)
+		return nil, fmt.Errorf("losses: %s: Env.Init is nil, expected a random source for the initial parameters", name)
 	}
 	if entry.Draws && env.Step == nil {
-		return nil, fmt.Errorf("losses: %s: draws at every step, found no random source (Env.Step)", name)
+		return nil, fmt.Errorf("losses: %s: Env.Step is nil, expected a function that returns a random source", name)
 	}
 	loss, err := entry.New(values, env)
 	if v, ok := loss.(viewed); ok && env.Views && err == nil {

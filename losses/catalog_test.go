@@ -46,8 +46,9 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{"triplet", map[string]any{"smooth": 1}, env, `losses: triplet: smooth: found 1 (int), expected true or false`},
 		{"soft_triple", map[string]any{"centers": 2.5}, env,
 			`losses: soft_triple: centers: found 2.5, expected a whole number from 0 to 1000`},
-		{"soft_triple", nil, blind, `losses: soft_triple: has parameters to draw, found no random source (Env.Init)`},
-		{"triplet", nil, blind, `losses: triplet: draws at every step, found no random source (Env.Step)`},
+		{"soft_triple", nil, blind,
+			`losses: soft_triple: Env.Init is nil, expected a random source for the initial parameters`},
+		{"triplet", nil, blind, `losses: triplet: Env.Step is nil, expected a function that returns a random source`},
 		{"contrastive", nil, Env{Dim: 0, Classes: 3},
 			`losses: contrastive: found 0 dimensions and 3 classes, expected at least one of each`},
 	} {
@@ -57,7 +58,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Numbers have whatever type a decoder gives them.
+// Resolve accepts the number types of all decoders.
 func TestResolveTakesNumbersOfAnyType(t *testing.T) {
 	var fromJSON map[string]any
 	if err := json.Unmarshal([]byte(`{"centers": 3, "la": 10, "tau": 0.5}`), &fromJSON); err != nil {
@@ -78,7 +79,7 @@ func TestResolveTakesNumbersOfAnyType(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	again, err := Resolve("soft_triple", want) // a run can read back what it has written
+	again, err := Resolve("soft_triple", want) // a run can read the settings that it has written
 	if diff := cmp.Diff(want, again); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -101,7 +102,7 @@ func TestProxiesAreDrawnFromTheSeed(t *testing.T) {
 	for kind, deviation := range map[string]float64{"normal": 1, "uniform": 1 / math.Sqrt(3*64)} {
 		data := draw(kind, 1)
 		if !slices.Equal(data, draw(kind, 1)) || slices.Equal(data, draw(kind, 2)) {
-			t.Errorf("%s: the seed does not decide", kind)
+			t.Errorf("%s: equal seeds give different proxies, or different seeds give equal ones", kind)
 		}
 		var sum, square float64
 		for _, v := range data {
@@ -115,7 +116,7 @@ func TestProxiesAreDrawnFromTheSeed(t *testing.T) {
 	}
 }
 
-// A violation of Eval's contract is our bug, and the panic says which.
+// A call that violates Eval's contract is a bug in winnow. Eval panics with a message that describes the violation.
 func TestEvalPanicsOnShapes(t *testing.T) {
 	env := testEnv(8, 4, 1)
 	batch := func(n, d, label int) features.Set {

@@ -14,32 +14,32 @@ import (
 	"winnow/features"
 )
 
-// simLoss is a loss that is a function of similarities; most losses are. S and dS are blocks of len(p.rows)
-// rows of len(p.cols) similarities. The loss is Σ sum / Σ terms over all blocks, or 0 if there are no terms.
+// simLoss is a loss that is a function of similarities, as most losses are. S and dS are blocks of len(p.rows) rows of
+// len(p.cols) similarities. The loss is Σ sum / Σ terms over all blocks, or 0 if there are no terms.
 //
-// eval returns the two sums over its block and, if dS is not nil, overwrites dS with ∂sum/∂S (terms is treated
-// as a constant). Entries of S that are not a pair, such as a row with itself, must get 0. A loss whose rows
-// depend on each other (quadruplets) sets chain.whole and receives a single block. A loss that is a sum over
-// columns (proxy-anchor) sets chain.columns and receives all rows of some columns.
+// evalPairs returns the two sums over its block and, unless dS is nil, overwrites dS with ∂sum/∂S (terms is treated as
+// a constant). Entries of S that are not a pair, such as a row with itself, must get 0. A loss whose rows depend on
+// each other (quadruplets) sets chain.whole and receives a single block. A loss that is a sum over columns
+// (proxy-anchor) sets chain.columns and receives all rows of some columns.
 type simLoss interface {
 	evalPairs(dS, S []float64, p *pairs) (sum, terms float64)
 }
 
-// surveyor is a simLoss that needs counts or sums over all rows before it can evaluate any of them. survey
-// receives every block, in order and without gradients, before eval receives the first. A block with first == 0
-// starts a new pass. This is cheaper than chain.whole when the rows need only a few numbers from each other.
+// surveyor is a simLoss that needs counts or sums over all rows before it can evaluate any row. surveyPairs receives
+// every block in order, without gradients, before evalPairs receives the first block. A block with first == 0 starts a
+// new pass. This is cheaper than chain.whole if the rows need only a few numbers from each other.
 type surveyor interface {
 	simLoss
 	surveyPairs(S []float64, p *pairs)
 }
 
-// separate is a simLoss whose eval changes nothing but dS, so that several goroutines can evaluate blocks at once.
+// separate is a simLoss whose evalPairs changes only dS, so that several goroutines can evaluate blocks at once.
 type separate interface {
 	simLoss
 	separate()
 }
 
-// plainTerms returns the terms of a loss that is not divided: they add up to 1 over all blocks.
+// plainTerms returns the terms of a loss that is not divided by a count: they add up to 1 over all blocks.
 func (p *pairs) plainTerms() float64 {
 	if p.first == 0 && p.left == 0 {
 		return 1
@@ -47,31 +47,30 @@ func (p *pairs) plainTerms() float64 {
 	return 0
 }
 
-// chain computes z → S → loss → dS for any simLoss. The product is float32; everything between S and dS is
-// float64, one block of rows (or columns) at a time, so that the float64 copies stay in the cache. dS
-// overwrites S.
+// chain computes z → S → loss → dS for any simLoss. The product is float32. All values between S and dS are float64,
+// one block of rows (or columns) at a time, so that the float64 copies stay in the cache. dS overwrites S.
 type chain struct {
 	fn      simLoss
 	whole   bool              // fn needs all rows in one block
 	columns bool              // fn needs all rows of a column in one block
-	views   bool              // rows of one image are views of it, and positives of each other
-	exact   bool              // fn uses distances: those of near pairs are computed from differences
-	draw    func() *rand.Rand // nil if fn draws nothing
+	views   bool              // rows of one image are views of it and positives of each other
+	exact   bool              // fn uses distances: distances of near pairs are computed from differences
+	draw    func() *rand.Rand // nil if fn draws no random numbers
 
 	s       blas32.General // n×r
-	in, out []float64      // a block of S and of dS
+	in, out []float64      // one block of S and of dS
 	block   pairs
 	scale   []float64 // proxies: 1/‖p_j‖, so that S = z·p̂; nil otherwise
 	pull    []float64 // proxies: Σ_i dS_ij·s_ij
 
-	listing bool // dS has a list of its non-zero entries while they are few
+	listing bool // keep a list of the non-zero entries of dS while they are few
 	entries nonzeros
 
-	workers []chain // copies of the chain, each with blocks of its own, that share the rows; see runRows
+	workers []chain // copies of the chain with their own blocks, which share the rows; see runRows
 	results []blockSums
 }
 
-// blockSums is the result of a block.
+// blockSums holds the sums of one block.
 type blockSums struct{ sum, terms float64 }
 
 // viewed is a loss that can treat rows of one image as views of it.
@@ -82,14 +81,14 @@ func (c *chain) showViews() { c.views = true }
 // blockSize is the number of similarities converted to float64 at a time: 2 blocks × 8 bytes × 8192 = 128 KiB.
 const blockSize = 8192
 
-// narrowest is the least number of columns in a block of columns: one cache line of float32.
+// narrowest is the smallest number of columns in a block of columns: one cache line of float32.
 const narrowest = 16
 
-// nearby is the similarity above which 2 - 2s is too imprecise as a distance, because s is a float32.
+// nearby is the similarity above which the distance 2 - 2s is too imprecise, because s is a float32.
 const nearby = 1 - 1e-3
 
-// runChain evaluates the loss and, if grad, leaves dS in c.s. a is n×d, b is r×d; n, r > 0. If any row is not
-// finite, everything becomes NaN.
+// runChain evaluates the loss and, if grad is set, leaves dS in c.s. a is n×d, b is r×d; n, r > 0. If any row is not
+// finite, all results are NaN.
 func (c *chain) runChain(a, b blas32.General, whole pairs, grad bool) (sum, terms float64) {
 	n, r := a.Rows, b.Rows
 	c.s = features.Resize(c.s, n, r)
@@ -134,11 +133,11 @@ func (c *chain) runChain(a, b blas32.General, whole pairs, grad bool) (sum, term
 	return sum, terms
 }
 
-// rowsWorth is the number of similarities that make a goroutine worth its start: 0.2 ms of work.
+// rowsWorth is the number of similarities that justifies starting a goroutine: 0.2 ms of work.
 const rowsWorth = 1 << 16
 
-// runRows evaluates blocks of high whole rows by k goroutines. Blocks and the order in which their sums are added are
-// those of run, so that the result is too, bit for bit.
+// runRows evaluates blocks of high whole rows with k goroutines. Blocks and the order of adding their sums are the
+// same as in runChain, so the results are equal bit for bit.
 func (c *chain) runRows(k int, a, b blas32.General, whole pairs, high int, grad bool) (sum, terms float64) {
 	n, r := a.Rows, b.Rows
 	blocks := (n + high - 1) / high
@@ -175,7 +174,8 @@ func (c *chain) runRows(k int, a, b blas32.General, whole pairs, high int, grad 
 	return sum, terms
 }
 
-// cutBlock selects the block of up to high rows from first and wide columns from left, and returns its similarities.
+// cutBlock selects a block of up to high rows from row first on, and of up to wide columns from column left on. It
+// returns the block's similarities.
 func (c *chain) cutBlock(a, b blas32.General, whole pairs, first, high, left, wide int) []float64 {
 	p := &c.block
 	*p = whole
@@ -186,7 +186,7 @@ func (c *chain) cutBlock(a, b blas32.General, whole pairs, first, high, left, wi
 	return s
 }
 
-// blockShape returns how many rows and columns make a block.
+// blockShape returns the number of rows and columns of a block.
 func (c *chain) blockShape(n, r int) (high, wide int) {
 	switch {
 	case c.whole:
@@ -197,7 +197,7 @@ func (c *chain) blockShape(n, r int) (high, wide int) {
 	return max(1, min(n, blockSize/r)), r
 }
 
-// evalPart evaluates the block and leaves its dS in c.s if grad.
+// evalPart evaluates the block and, if grad is set, leaves its dS in c.s.
 func (c *chain) evalPart(s []float64, grad bool) (sum, terms float64) {
 	if !grad {
 		return c.fn.evalPairs(nil, s, &c.block)
@@ -208,7 +208,7 @@ func (c *chain) evalPart(s []float64, grad bool) (sum, terms float64) {
 	return sum, terms
 }
 
-// isFiniteBlock checks one similarity of every row and of every column. That finds every row of a or b that is not
+// isFiniteBlock checks one similarity of every row and every column. That detects every row of a or b that is not
 // finite; comparisons such as s > λ would silently ignore NaN.
 func (c *chain) isFiniteBlock() bool {
 	bad := false
@@ -313,15 +313,15 @@ func rowOfBlock(block []float64, i, r int) []float64 {
 // growSlice is a short name for [features.Grow], which most losses call several times.
 func growSlice[T any](s []T, n int) []T { return features.Grow(s, n) }
 
-// scaleMatrix multiplies a matrix by k, using vector instructions; the matrix may be a view. The scaling factor
-// of the products and gonum's Scal would use scalar loops.
+// scaleMatrix multiplies a matrix, which may be a view, by k with vector instructions. gonum's Scal and the scaling
+// factor of the products would use scalar loops.
 func scaleMatrix(m blas32.General, k float32) {
 	for i := range m.Rows {
 		vek32.MulNumber_Inplace(features.Row(m, i), k)
 	}
 }
 
-// clearMatrix sets a matrix to 0; it may be a view.
+// clearMatrix sets a matrix, which may be a view, to 0.
 func clearMatrix(m blas32.General) {
 	for i := range m.Rows {
 		clear(features.Row(m, i))
@@ -330,7 +330,7 @@ func clearMatrix(m blas32.General) {
 
 func checkGrad(grad *blas32.General, z features.Set) {
 	if grad != nil && (grad.Rows != z.Len() || grad.Cols != z.Dim()) {
-		panic(fmt.Sprintf("losses: gradient is %d×%d, expected %d×%d as the batch", grad.Rows, grad.Cols,
+		panic(fmt.Sprintf("losses: the gradient is %d×%d, expected %d×%d like the batch", grad.Rows, grad.Cols,
 			z.Len(), z.Dim()))
 	}
 }

@@ -2,26 +2,25 @@ package losses
 
 import "math"
 
-// circle weights every pair by its distance from its optimum; the decision boundary is a circle.
+// circle weights every pair by its distance from the pair's optimum, so that the decision boundary is a circle.
 //
 //	per_anchor  L = R_i softplus( LSE_{n∈N(i)} γ a_n (s_n - m) + LSE_{p∈P(i)} -γ a_p (s_p - (1 - m)) )
-//	global      L =     softplus( the same with all pairs of the batch, each once )
+//	global      L =     softplus( the same sums over all pairs of the batch, each pair once )
 //
 //	a_p = [1 + m - s_p]₊, a_n = [s_n + m]₊: constants in the gradient
 //	∂l/∂s_p = -γ a_p softmax_p σ(u),   ∂l/∂s_n = γ a_n softmax_n σ(u),   u the argument of softplus
 //
-// LSE is the logarithm of the sum of exponentials. R is the mean over the anchors that have both a positive and
-// a negative and whose term is above 0. Without positives or without negatives: 0. Because a_p and a_n are
-// constants, the gradient is not exactly that of the loss value: it leaves out their derivatives, as the
-// authors' code does.
+// LSE is the logarithm of the sum of exponentials. R is the mean over the anchors that have both a positive and a
+// negative and whose term is above 0. Without positives or without negatives the loss is 0. The gradient treats a_p
+// and a_n as constants, as the authors' code does, so it is not the exact gradient of the value.
 //
-// Settings: margin m (0.4 in 001; 0.25 for faces), γ (80; 256 for faces), form. Time O(n·r·d) and one
-// exponential per pair (two for global against a bank, which passes over S twice); memory O(n·r).
+// Settings: margin m (0.4 in 001; 0.25 for faces), γ (80; 256 for faces), form. Time O(n·r·d) and one exponential per
+// pair (two for global against a bank, which needs two passes over S); memory O(n·r).
 // Source: Sun et al., "Circle loss: a unified perspective of pair similarity optimization", CVPR 2020, eq. 4-6
 // with O_p = 1 + m, O_n = -m, Δ_p = 1 - m, Δ_n = m; a baseline in PRISM (001). METHODS 3.5.
 type circle struct {
 	m, gamma float64
-	v        []float64 // exponents of one anchor, -Inf where there is no pair
+	v        []float64 // exponents of one anchor, -Inf for columns that are not pairs
 }
 
 var circleEntry = Entry{
@@ -34,11 +33,11 @@ var circleEntry = Entry{
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "form", Default: "per_anchor", Choices: []string{"per_anchor", "global"},
-			Doc: "one term for every anchor, or one for all pairs of the batch"},
+			Doc: "one term per anchor, or one term for all pairs of the batch"},
 		{Name: "margin", Symbol: "m", Default: 0.4, Min: 0, Max: 1,
-			Doc: "radius: positives are wanted above 1 - m, negatives below m"},
+			Doc: "radius: the targets are similarities above 1 - m for positives and below m for negatives"},
 		{Name: "gamma", Symbol: "γ", Default: 80.0, Min: 1e-3, Max: 1e4,
-			Doc: "scale of the similarities: how sharply the hardest pairs count"},
+			Doc: "scale of the similarities: the larger, the more the hardest pairs dominate"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := circle{m: v.Number("margin"), gamma: v.Number("gamma")}
@@ -70,8 +69,8 @@ func (l *circle) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, terms
 }
 
-// fillExponents fills l.v for anchor i and returns the largest exponent of each kind. Columns before start are not
-// pairs.
+// fillExponents fills l.v for anchor i and returns the largest exponent of each kind, positives and negatives. Columns
+// before start are not pairs.
 func (l *circle) fillExponents(s []float64, i int, p *pairs, start int) (nearTop, farTop float64) {
 	nearTop, farTop = math.Inf(-1), math.Inf(-1)
 	v, cols := l.v[:len(s)], p.cols[:len(s)]
@@ -94,7 +93,7 @@ func (l *circle) fillExponents(s []float64, i int, p *pairs, start int) (nearTop
 	return nearTop, farTop
 }
 
-// sumExponentials adds up e^{v - top} for each kind; d, unless nil, becomes ±a·e^{v - top}, negative for positives.
+// sumExponentials adds up e^{v - top} for each kind. d, unless nil, is set to ±a·e^{v - top}, negative for positives.
 func (l *circle) sumExponentials(d, s []float64, i int, p *pairs, nearTop, farTop float64) (near, far float64) {
 	v, cols := l.v[:len(s)], p.cols[:len(s)]
 	for j, x := range s {

@@ -2,11 +2,11 @@ package losses
 
 import "math"
 
-// circleGlobal is the form of circle with one term for all pairs. Every pair's gradient needs the sums, so they
-// are computed before the first block is evaluated.
+// circleGlobal is the form of circle with one term for all pairs. The gradient of every pair depends on the sums, so
+// they are computed before the first block is evaluated.
 type circleGlobal struct {
 	circle
-	near, far logSum // over all positive pairs; over all negative pairs
+	near, far logSum // over all positive pairs, and over all negative pairs
 }
 
 func (l *circleGlobal) surveyPairs(S []float64, p *pairs) {
@@ -42,7 +42,7 @@ func (l *circleGlobal) evalPairs(dS, S []float64, p *pairs) (sum, terms float64)
 	return value * p.plainTerms(), p.plainTerms()
 }
 
-// firstNewColumn returns the first column at which anchor i forms pairs that no earlier anchor has formed.
+// firstNewColumn returns the first column at which anchor i forms pairs that earlier anchors have not formed.
 func (p *pairs) firstNewColumn(i int) int {
 	if p.self {
 		return p.first + i + 1
@@ -50,7 +50,7 @@ func (p *pairs) firstNewColumn(i int) int {
 	return 0
 }
 
-// logSum is the logarithm of a growing sum of exponentials, scaled by the largest of them.
+// logSum is the logarithm of a growing sum of exponentials, scaled by the largest exponential.
 type logSum struct{ top, sum float64 }
 
 // raiseTop rescales the sum if top is larger than every exponent so far.

@@ -10,7 +10,7 @@ import (
 	"winnow/features"
 )
 
-// checkOverwritten fills the gradients with numbers first, and also checks the padding of a view.
+// checkOverwritten checks that Eval overwrites gradients that hold other numbers, and leaves a view's padding as it is.
 func checkOverwritten(s subject) error {
 	for _, in := range s.inputs(2, 40) {
 		z, ref := in.sets()
@@ -18,7 +18,7 @@ func checkOverwritten(s subject) error {
 		for _, stride := range []int{z.Dim(), z.Dim() + 3} {
 			got, gotParams := evalFilled(s.build(), z, ref, 5, stride)
 			if !slices.Equal(got, want) || !slices.Equal(gotParams, wantParams) {
-				return fmt.Errorf("stride %d: another gradient over old numbers", stride)
+				return fmt.Errorf("stride %d: the gradient depends on the numbers that it overwrites", stride)
 			}
 		}
 		if !slices.ContainsFunc(want, func(v float32) bool { return v != 0 }) {
@@ -45,7 +45,7 @@ func evalFilled(l Loss, z features.Set, ref *features.Set, fill float32, stride 
 		grad = append(grad, features.Row(g, i)...)
 		for _, v := range g.Data[i*stride+z.Dim() : (i+1)*stride] {
 			if v != fill {
-				grad = append(grad, v) // wrote beyond the view: change the length
+				grad = append(grad, v) // Eval wrote outside the view: a changed length makes the check fail
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func evalFilled(l Loss, z features.Set, ref *features.Set, fill float32, stride 
 	return grad, params
 }
 
-// checkDegenerate checks that degenerate inputs give finite values and no gradient out of nothing.
+// checkDegenerate checks that degenerate inputs give finite values and gradients.
 func checkDegenerate(s subject) error {
 	whole := conformInput(8, 40)
 	oneClass := whole
@@ -119,7 +119,7 @@ func notFinite(loss float64, grad [][]float64, l Loss) string {
 	return ""
 }
 
-// checkNothing: without rows, reference or pairs, the value and gradients are 0.
+// checkNothing checks that value and gradients are 0 without rows, without a reference and without pairs.
 func checkNothing(s subject, one exactInput) error {
 	empty := features.Set{X: features.NewMatrix(0, conformDim), Labels: []int{}, IDs: []int{}}
 	z, _ := one.sets()
@@ -130,7 +130,7 @@ func checkNothing(s subject, one exactInput) error {
 	}{{"an empty batch", empty, nil}}
 	if s.takesBank() {
 		tries = append(tries, tries[0], tries[0], tries[0])
-		tries[1].name, tries[1].z = "a row alone", z
+		tries[1].name, tries[1].z = "a single row", z
 		tries[2].name, tries[2].z, tries[2].ref = "an empty bank", z, &empty
 		tries[3].name, tries[3].ref = "an empty batch and a bank", &z
 	}
@@ -159,7 +159,7 @@ func checkNothing(s subject, one exactInput) error {
 	return nil
 }
 
-// checkNaN: a single NaN must not be lost in a comparison.
+// checkNaN checks that a single NaN or infinite number makes the value NaN: a comparison must not hide it.
 func checkNaN(s subject) error {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		for _, in := range s.inputs(18, 20) {

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// exactTwins are the float64 twins of the losses that are functions neither of similarities nor of proxies, by
-// catalog name. They return the loss, the gradient with respect to in.z as given, and the gradient of every
-// parameter.
+// exactTwins maps the catalog names of the losses that are functions neither of similarities nor of proxies to
+// float64 implementations (twins). A twin returns the loss, the gradient with respect to the raw rows in.z, and the
+// gradient of every parameter.
 var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){
 	"adapted_triplet": func(l Loss, in exactInput) (float64, [][]float64, [][][]float64) {
 		loss, grad := exactAdapted(l.(*adaptedTriplet), in)
@@ -18,7 +18,7 @@ var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]
 	"cross_entropy":   exactCrossEntropy,
 }
 
-// exactEval evaluates the float64 twin of public for any kind of loss.
+// exactEval evaluates any kind of loss in float64, as public does in float32.
 func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	if twin, ok := exactTwins[name]; ok {
 		return twin(l, in)
@@ -49,7 +49,7 @@ func checkPrecision(s subject) error {
 			return fmt.Errorf("value %v, in float64 %v", got, want)
 		}
 		if rel, _ := worst(grad, wantGrad); rel > grad32 {
-			return fmt.Errorf("gradient is off by %.3g of its largest entry", rel)
+			return fmt.Errorf("gradient differs by %.3g of its largest entry", rel)
 		}
 		if !s.entry.Params {
 			continue
@@ -60,15 +60,15 @@ func checkPrecision(s subject) error {
 		}
 		for i, p := range params {
 			if rel, _ := worst(widen64(p.Grad, p.Cols), wantParams[i]); rel > grad32 {
-				return fmt.Errorf("gradient of %s is off by %.3g of its largest entry", p.Name, rel)
+				return fmt.Errorf("gradient of %s differs by %.3g of its largest entry", p.Name, rel)
 			}
 		}
 	}
 	return nil
 }
 
-// holdsConstants are losses that treat parts of their formula as constants in the gradient: factors, the selection of a
-// miner, the number of active terms. Golden values have their gradients.
+// holdsConstants lists the losses that treat parts of their formula as constants in the gradient: factors, a miner's
+// selection, the number of active terms. Golden values cover their gradients.
 var holdsConstants = map[string]bool{"contrastive_margin": true, "multi_similarity": true,
 	"weighted_multi_similarity": true, "circle": true}
 
@@ -116,7 +116,7 @@ func checkSimilarities(s subject) error {
 	return nil
 }
 
-// kernel returns the parts of a loss for one input; fn is nil if there is no function of similarities, and then
+// kernel returns the parts of a loss for one input. fn is nil if the loss is not a function of similarities; then
 // the float64 twin needs its own test.
 func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []float64) {
 	switch l := l.(type) {
@@ -143,8 +143,8 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 	return nil, nil, nil, nil
 }
 
-// countsActive reports whether a loss divides by the number of terms above 0. That number is a constant in the
-// gradient, and the value jumps where it changes.
+// countsActive reports whether a loss divides by the number of positive terms. That number is a constant in the
+// gradient, and the loss's value jumps when the number changes.
 func countsActive(l Loss) bool {
 	switch l := l.(type) {
 	case *parametric:
@@ -156,12 +156,12 @@ func countsActive(l Loss) bool {
 	return false
 }
 
-// shortSteps are for losses with a large curvature: scl_rhe takes the logarithm of a difference that may be
-// almost 0.
+// shortSteps gives smaller step sizes for losses with a large curvature: scl_rhe takes the logarithm of a difference
+// that may be almost 0.
 var shortSteps = map[string]float64{"scl_rhe": 1e-4}
 
-// checkDirection moves a little along the sphere and compares the public value with the public gradient. If
-// negatives are drawn again at every value there is no such slope, because the selection has no gradient.
+// checkDirection moves the rows a little along the sphere and compares the change of the float32 value with the
+// float32 gradient. It skips losses that draw new negatives at every evaluation, because a selection has no gradient.
 func checkDirection(s subject) error {
 	h := 1e-3
 	if shorter, ok := shortSteps[s.entry.Name]; ok {
@@ -171,7 +171,7 @@ func checkDirection(s subject) error {
 		return nil
 	}
 	for _, in := range s.inputs(5, 120) {
-		_, grad := public(s.build(), in) // through the normalisation, as in.normalize is set
+		_, grad := public(s.build(), in) // includes the normalisation, because in.normalize is set
 		rng := rand.New(rand.NewPCG(11, 2))
 		step := zeros64(len(in.z), conformDim)
 		var want float64
@@ -203,7 +203,7 @@ func checkDirection(s subject) error {
 			return v
 		}
 		if got := (at(h) - at(-h)) / (2 * h); !near(got, want, 0.02, 1e-4) {
-			return fmt.Errorf("slope %v, the gradient says %v", got, want)
+			return fmt.Errorf("slope %v, expected %v by the gradient", got, want)
 		}
 	}
 	return nil

@@ -26,19 +26,19 @@ func checkPermutation(s subject) error {
 		}
 		got, grad := public(s.build(), mixed)
 		if !near(got, want, 1e-5, 1e-6) {
-			return fmt.Errorf("value %v, rows in another order %v", want, got)
+			return fmt.Errorf("value %v, but %v for permuted rows", want, got)
 		}
 		if rel, _ := worst(grad, expected); rel > 1e-4 {
-			return fmt.Errorf("gradient of permuted rows is off by %.3g of its largest entry", rel)
+			return fmt.Errorf("the gradient of permuted rows differs by %.3g of its largest entry", rel)
 		}
 	}
 	return nil
 }
 
-// firstOfClass are the losses that use the first rows of a class: a permutation must keep the order of those.
+// firstOfClass lists the losses that use the first rows of a class: a permutation must keep the order within classes.
 var firstOfClass = map[string]bool{"n_pair": true}
 
-// keepClassOrder swaps rows within the classes until those of each class are in rising order.
+// keepClassOrder swaps rows within each class so that the rows of a class are in rising order.
 func keepClassOrder(order, labels []int) {
 	next := map[int]int{}
 	for to, from := range order {
@@ -51,17 +51,17 @@ func keepClassOrder(order, labels []int) {
 	}
 }
 
-// ofCoordinates are the losses that are invariant only under rotations that preserve the direction (1, …, 1).
+// ofCoordinates lists the losses that are invariant only under rotations that preserve the direction (1, …, 1).
 var ofCoordinates = map[string]bool{"snr_contrastive": true}
 
-// checkRotation renames the classes and applies one orthogonal map (two reflections) to everything.
+// checkRotation checks that new class numbers and one orthogonal map (two reflections) of all vectors change nothing.
 func checkRotation(s subject) error {
 	rng := rand.New(rand.NewPCG(17, 5))
 	names := make([]int, conformClasses)
 	for c := range names {
 		names[c] = (c + 4) % conformClasses // every class gets another name
 		if s.entry.Name == "adapted_triplet" && s.given["printed"] == true {
-			names[c] = c // Eq. 19 of 003 as printed singles out the first class
+			names[c] = c // Eq. 19 of 003 as printed treats the first class differently
 		}
 	}
 	mirrors := [][]float64{gauss(rng, conformDim), gauss(rng, conformDim)}
@@ -106,17 +106,17 @@ func checkRotation(s subject) error {
 		}
 		got, grad := public(turned, other)
 		if !near(got, want, 1e-5, 1e-5) {
-			return fmt.Errorf("value %v, turned and renamed %v", want, got)
+			return fmt.Errorf("value %v, but %v after rotation and renaming", want, got)
 		}
 		if rel, _ := worst(grad, turn(wantGrad)); rel > 1e-3 {
-			return fmt.Errorf("gradient of turned rows is off by %.3g of its largest entry", rel)
+			return fmt.Errorf("the gradient of rotated rows differs by %.3g of its largest entry", rel)
 		}
 	}
 	return nil
 }
 
-// turnParam renames and rotates a parameter like the batch. Its rows belong to classes, equally many to each,
-// and are vectors if they have the same length as those of the batch.
+// turnParam renames and rotates a parameter like the batch. The parameter has the same number of rows for each class.
+// Its rows are rotated if they have the same dimension as the batch's rows.
 func turnParam(p *features.Param, names []int, turn func([][]float64) [][]float64) {
 	perClass := p.Rows / len(names)
 	rows := widen64(p.Data, p.Cols)
@@ -129,7 +129,7 @@ func turnParam(p *features.Param, names []int, turn func([][]float64) [][]float6
 	}
 }
 
-// checkSameImage: rows of one image (equal IDs) are no pair, in a batch against itself.
+// checkSameImage checks that rows of one image (equal IDs) form no pair in a batch that is compared with itself.
 func checkSameImage(s subject) error {
 	if !s.takesBank() {
 		return nil
@@ -149,7 +149,7 @@ func checkSameImage(s subject) error {
 	return nil
 }
 
-// checkRepetition: scratch memory of other sizes has no effect, and equal seeds give equal bits.
+// checkRepetition checks that scratch memory of other sizes has no effect, and that equal seeds give equal bits.
 func checkRepetition(s subject) error {
 	for _, in := range s.inputs(15, 100) {
 		z, ref := in.sets()
@@ -162,7 +162,7 @@ func checkRepetition(s subject) error {
 		}
 		got, gotParams := evalFilled(l, z, ref, 0, z.Dim())
 		if !slices.Equal(got, want) || !slices.Equal(gotParams, wantParams) {
-			return fmt.Errorf("another gradient after other batches")
+			return fmt.Errorf("the gradient depends on earlier batches")
 		}
 	}
 	return nil

@@ -8,12 +8,12 @@ import (
 	"winnow/features"
 )
 
-// subject is a loss as it is built, with what is known about it.
+// subject is a loss under test, with its catalog entry and settings.
 type subject struct {
 	entry Entry
-	given map[string]any // its settings
-	build func() Loss    // new, always with the same seeds
-	exact func() Loss    // the same
+	given map[string]any // the loss's settings
+	build func() Loss    // returns a new loss, always with the same seeds
+	exact func() Loss    // the same for the evaluation in float64
 }
 
 const (
@@ -21,7 +21,7 @@ const (
 	conformClasses = 9
 )
 
-// conformInput returns an ordinary batch of PK shape, drawn around class centres, with n·n above blockSize.
+// conformInput returns an ordinary PK batch of n rows around class centres. n·n must exceed blockSize.
 func conformInput(seed uint64, n int) exactInput {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	in := exactInput{normalize: true}
@@ -49,7 +49,7 @@ func gauss(rng *rand.Rand, d int) []float64 {
 	return row
 }
 
-// settingVariants returns the defaults, then every other choice and flag, one at a time.
+// settingVariants returns the default settings, and then the defaults with one changed choice or flag each.
 func settingVariants(e Entry) []map[string]any {
 	out := []map[string]any{nil}
 	for _, s := range e.Settings {
@@ -65,7 +65,7 @@ func settingVariants(e Entry) []map[string]any {
 	return out
 }
 
-// moreVariants are combinations that varying single settings does not cover.
+// moreVariants lists combinations of settings that settingVariants does not cover.
 var moreVariants = map[string][]map[string]any{
 	"contrastive_margin": {
 		{"distance": "l2", "pos_margin": 0, "neg_margin": 1},
@@ -157,7 +157,7 @@ var conformChecks = []struct {
 	{"not a number", checkNaN},
 }
 
-// inputs returns the comparisons that the entry allows: with itself, and with a bank.
+// inputs returns the inputs that the entry allows: a batch against itself, and a batch against a bank.
 func (s subject) inputs(seed uint64, n int) []exactInput {
 	in := conformInput(seed, n)
 	if s.entry.Unlabelled {
@@ -186,10 +186,10 @@ func checkEntry(s subject) error {
 	e := s.entry
 	owner, trainable := l.(Trainable)
 	if trainable != e.Params {
-		return fmt.Errorf("has parameters: %v, the entry says %v", trainable, e.Params)
+		return fmt.Errorf("has parameters: %v, expected %v as in the entry", trainable, e.Params)
 	}
 	if _, proxied := l.(Proxied); proxied != e.Proxied {
-		return fmt.Errorf("offers proxies: %v, the entry says %v", proxied, e.Proxied)
+		return fmt.Errorf("offers proxies: %v, expected %v as in the entry", proxied, e.Proxied)
 	}
 	if trainable {
 		for _, p := range owner.Params() {
@@ -200,7 +200,7 @@ func checkEntry(s subject) error {
 		}
 	}
 	if _, weighted := l.(Weighted); weighted != e.Weighted {
-		return fmt.Errorf("takes weights: %v, the entry says %v", weighted, e.Weighted)
+		return fmt.Errorf("takes weights: %v, expected %v as in the entry", weighted, e.Weighted)
 	}
 	if e.Name == "" || e.Title == "" || e.Paper == "" || e.Equation == "" || e.Formula == "" {
 		return fmt.Errorf("the entry is incomplete: %+v", e)

@@ -2,7 +2,7 @@ package losses
 
 import "maps"
 
-// tripletVariants are combinations of the triplet loss that varying single settings does not cover.
+// tripletVariants lists combinations of the triplet loss's settings that settingVariants does not cover.
 var tripletVariants = []map[string]any{
 	{"select": "all", "distance": "l2", "reduction": "avg_nonzero"},
 	{"select": "all", "smooth": true},
@@ -18,7 +18,8 @@ var tripletVariants = []map[string]any{
 	{"select": "fixed_semihard", "swap": true, "distance": "l2", "smooth": true},
 }
 
-// companions are further settings that a value needs: with the hinge an easy triplet has no loss.
+// companions lists the settings that a value needs in addition: without smooth, the hinge of an easy triplet is always
+// 0.
 var companions = map[string]map[string]any{
 	"triplet select easy": {"smooth": true},
 }
@@ -29,8 +30,8 @@ func withCompanions(entry, setting, word string) map[string]any {
 	return out
 }
 
-// tripletJumps reports whether the number of terms, or the selected ones, change with the distances. Then the
-// value has jumps that a gradient cannot show, and only the sum over similarities has a slope to check.
+// tripletJumps reports whether the number of terms or the selected terms change with the distances. Then the
+// value has jumps without a gradient, and only the slope of the sum over similarities can be checked.
 func tripletJumps(l Loss) bool {
 	s, ok := l.(*similarity)
 	if !ok {

@@ -1,17 +1,17 @@
 package losses
 
-// contrastive pulls positives together and pushes apart negatives more similar than λ.
+// contrastive pulls positives together and pushes negatives apart if their similarity exceeds λ.
 //
 //	spec     L = 1/n Σ_i { Σ_{j∈P(i)} (1 - s_ij) + Σ_{j∈N(i)} [s_ij - λ]₊ }
 //	code     L = 1/n Σ_i { Σ_{j∈P(i), s_ij < 1-ε} (1 - s_ij) + Σ_{j∈N(i), s_ij > λ} s_ij }  (official code)
 //	printed  L = Σ_i { -Σ_{j∈P(i)} s_ij + Σ_{j∈N(i)} [s_ij - λ]₊ }                     (Eq. 16, j ≠ i; for spec)
 //
-// Against the batch this is Eq. 16; against a bank, with all members of the label in P(i), it is the memory
+// Against the batch this is Eq. 16. Against a bank, with all members of the label in P(i), it is the memory
 // contrastive loss of Eq. 17. n is the number of anchors. Settings: λ ∈ [-1, 1], ε ≥ 0. An anchor without pairs
-// contributes 0. The three forms have different values. spec and printed have the same gradient up to the
-// factor 1/n, and so has code except for positives closer than ε. Time O(n·r·d), memory O(n·r).
-// Source: Liu et al., "Noise-resistant deep metric learning with probabilistic instance filtering" (PRISM,
-// 001), Eq. 16-17; the memory is that of Wang et al., "Cross-batch memory", CVPR 2020.
+// contributes 0. The three forms have different values. spec and printed have the same gradient up to the factor 1/n;
+// the gradient of code is that of spec except for positives closer than ε. Time O(n·r·d), memory O(n·r).
+// Source: Liu et al., "Noise-resistant deep metric learning with probabilistic instance filtering" (PRISM, 001), Eq.
+// 16-17; the memory is that of Wang et al., "Cross-batch memory", CVPR 2020.
 type contrastive struct {
 	one, below  float64 // a positive adds one - s if s < below
 	lambda, off float64 // a negative adds s - off if s > λ
@@ -27,13 +27,13 @@ var contrastiveEntry = Entry{
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "form", Default: "spec", Choices: []string{"spec", "code"},
-			Doc: "mean over anchors; the official code, whose value keeps λ"},
+			Doc: "mean over anchors with [s - λ]₊; or the official code, which adds s instead"},
 		{Name: "margin", Symbol: "λ", Default: 0.5, Min: -1, Max: 1,
-			Doc: "similarity below which a negative is left alone"},
+			Doc: "similarity below which a negative adds no loss"},
 		{Name: "eps", Symbol: "ε", Default: 1e-5, Min: 0, Max: 1,
 			Doc: "form code: positives closer than this are duplicates"},
 	},
-	Printed: "form spec: sums -s and [s - λ]₊, not divided by n (Eq. 16)",
+	Printed: "form spec: the sum of -s and [s - λ]₊, not divided by n (Eq. 16)",
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &contrastive{one: 1, below: 2, lambda: v.Number("margin"), off: v.Number("margin")}
 		switch {

@@ -1,27 +1,26 @@
 package losses
 
-// contrastiveMargin pulls together positives that are not near enough and pushes apart negatives that are not
-// far enough.
+// contrastiveMargin pulls together positives beyond the margin m⁺ and pushes apart negatives within the margin m⁻.
 //
 //	cosine    L = R_{i,p} [m⁺ - s_ip]₊ + R_{i,n} [s_in - m⁻]₊
 //	l2, l2sq  L = R_{i,p} [δ_ip - m⁺]₊ + R_{i,n} [m⁻ - δ_in]₊,   δ = √(2 - 2s), δ = 2 - 2s
 //
-// over the ordered pairs p ∈ P(i) and n ∈ N(i). R reduces each of the two groups separately: the sum, the mean,
-// or avg_nonzero, the mean of the terms above 0. A group without pairs (avg_nonzero: without active pairs)
-// contributes 0. Equal vectors are not an active positive pair at m⁺ = 1 (cosine) or 0 (l2); the derivative of
-// l2 at distance 0 is 0. ∂L/∂s = ∓1 (cosine) where active, over the group's count, which is a constant.
+// The sums are over the ordered pairs p ∈ P(i) and n ∈ N(i). R reduces each of the two groups separately: the sum, the
+// mean, or avg_nonzero, the mean of the terms above 0. A group without pairs (for avg_nonzero: without active pairs)
+// contributes 0. Equal vectors are not an active positive pair at m⁺ = 1 (cosine) or 0 (l2). The derivative of l2 at
+// distance 0 is 0. For cosine, ∂L/∂s of an active pair is ∓1 over the group's count, which is a constant.
 //
-// Settings: distance, m⁺, m⁻, R. The defaults are those of 002 for the cosine (1, 0); the usual ones for l2 are
-// 0 and 1. Time O(n·r·d) and two passes over S, because the gradient needs the counts; memory O(n·r).
-// Source: Hadsell et al., "Dimensionality reduction by learning an invariant mapping", CVPR 2006, eq. 4,
-// without its squares, as in pytorch-metric-learning; the settings are those BSPML (002) names for it. METHODS
-// 3.1, 002-8.
+// Settings: distance, m⁺, m⁻, R. The defaults are those of 002 for the cosine (1, 0); for l2, 0 and 1 are usual. Time
+// O(n·r·d) and two passes over S, because the gradient needs the counts; memory O(n·r).
+// Source: Hadsell et al., "Dimensionality reduction by learning an invariant mapping", CVPR 2006, eq. 4, without its
+// squares, as in pytorch-metric-learning. The settings are those that BSPML (002) states for this loss. METHODS 3.1,
+// 002-8.
 type contrastiveMargin struct {
-	distance distance // cosine: x is the similarity itself
+	distance distance // cosine: the compared value is the similarity itself
 	pos, neg float64
 	reduce   reduction
 
-	delta     []float64 // of one anchor
+	delta     []float64 // distances of one anchor
 	near, far float64   // divisors of the two groups
 }
 
@@ -37,12 +36,12 @@ var contrastiveMarginEntry = Entry{
 		{Name: "distance", Symbol: "δ", Default: "cosine", Choices: distances,
 			Doc: "cosine: margins are similarities; l2, l2sq: distances"},
 		{Name: "pos_margin", Symbol: "m⁺", Default: 1.0, Min: -1, Max: 4,
-			Doc: "where a positive is near enough (usual with l2: 0)"},
+			Doc: "bound beyond which a positive adds loss (usual with l2: 0)"},
 		{Name: "neg_margin", Symbol: "m⁻", Default: 0.0, Min: -1, Max: 4,
-			Doc: "where a negative is far enough (usual with l2: 1)"},
+			Doc: "bound within which a negative adds loss (usual with l2: 1)"},
 		{Name: "reduction", Symbol: "R", Default: "avg_nonzero", Choices: []string{"avg_nonzero", "mean", "sum"},
-			Doc: "mean over the pairs that cost something, mean over all, or their sum; of positives and of " +
-				"negatives separately"},
+			Doc: "mean over the pairs with loss above 0, mean over all, or sum; separately for positives and " +
+				"negatives"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &contrastiveMargin{
@@ -53,8 +52,7 @@ var contrastiveMarginEntry = Entry{
 	},
 }
 
-// comparedValues returns the values that the margins are compared with, and the sign that makes them grow when
-// closer.
+// comparedValues returns the values compared with the margins, and the sign that makes them grow with similarity.
 func (l *contrastiveMargin) comparedValues(s []float64) (x []float64, sign float64) {
 	if l.distance == cosine {
 		return s, 1
@@ -63,7 +61,7 @@ func (l *contrastiveMargin) comparedValues(s []float64) (x []float64, sign float
 	return l.delta[:len(s)], -1
 }
 
-// surveyPairs counts the terms by which the two groups are divided.
+// surveyPairs counts the terms by which the sums of the two groups are divided.
 func (l *contrastiveMargin) surveyPairs(S []float64, p *pairs) {
 	if p.first == 0 {
 		l.near, l.far = 0, 0
@@ -91,7 +89,7 @@ func (l *contrastiveMargin) surveyPairs(S []float64, p *pairs) {
 	l.far += float64(far)
 }
 
-// oneIf returns 1 for true without a branch: whether a negative is active is often unpredictable.
+// oneIf returns 1 for true and 0 for false without a branch: whether a negative is active is often unpredictable.
 func oneIf(is bool) int {
 	n := 0
 	if is {
@@ -114,12 +112,11 @@ func (l *contrastiveMargin) evalPairs(dS, S []float64, p *pairs) (sum, terms flo
 			l.distance.chainDistance(d, x)
 		}
 	}
-	// If a count is 0 the sum has no terms.
+	// If a count is 0, the sum is 0 as well.
 	return near/max(l.near, 1) + far/max(l.far, 1), p.plainTerms()
 }
 
-// sumAnchor adds up the terms of anchor i in the two groups; d, unless nil, becomes the derivatives with respect
-// to x.
+// sumAnchor adds up the terms of anchor i in the two groups and, unless d is nil, sets d to the derivatives by x.
 func (l *contrastiveMargin) sumAnchor(d, x []float64, sign float64, i int, p *pairs) (near, far float64) {
 	y, cols := p.rows[i], p.cols[:len(x)]
 	pull, push := [2]float64{0, -sign / max(l.near, 1)}, [2]float64{0, sign / max(l.far, 1)}

@@ -10,30 +10,30 @@ import (
 	"winnow/features"
 )
 
-// crossEntropy is the linear softmax classifier: a logit for each class, learned with the embedding.
+// crossEntropy is a linear softmax classifier: one logit per class, trained together with the embedding.
 //
 //	L = 1/n Σ_i -log softmax(W z_i + b)[y_i]
 //	Q = softmax - 1_y:   ∂L/∂z = Q W / n   ∂L/∂W = Qᵀ z / n   ∂L/∂b = Qᵀ 1 / n
 //
-// W is C×d ("weights"), b has C entries ("bias"; setting bias: false leaves it out). Unlike the proxies of the
-// other class losses, the rows of W have lengths that matter, so this loss offers no proxies to a filter. Rows
-// z are used as they are, unit or raw. W and b are drawn uniformly from ±1/√d; weight decay applies to W only.
-// Defined for any batch: absent classes are still pushed away, a single class gives 0. An empty batch gives 0
-// and zero gradients. Time O(n·C·d), memory O(n·C).
-// Source: METHODS 5.5: the classifier of the Co-teaching baselines of PRISM (001) and the cross entropy
-// baseline of SCL-RHE (004).
+// W is C×d ("weights"), b has C entries ("bias"; the setting bias: false omits it). The lengths of the rows of W
+// matter, unlike those of the proxies of other class losses, so this loss offers no proxies to a filter. Rows z are
+// used as given, unit length or raw. W and b are drawn uniformly from ±1/√d; weight decay applies to W only.
+// The loss is defined for any batch: absent classes are still pushed away, a single class gives 0. An empty batch
+// gives 0 and zero gradients. Time O(n·C·d), memory O(n·C).
+// Source: METHODS 5.5: the classifier of the Co-teaching baselines of PRISM (001) and the cross entropy baseline of
+// SCL-RHE (004).
 type crossEntropy struct {
 	chain
 	w, b   *features.Param // b is nil without a bias
 	linear *linearSoftmax
-	cols   []int // 0 … C-1
+	cols   []int // class numbers 0 … C-1
 }
 
 var crossEntropyEntry = Entry{
 	Name:     "cross_entropy",
 	Title:    "Cross entropy of a linear classifier",
 	Paper:    "PRISM (001); SCL-RHE (004)",
-	Equation: "a baseline of 001 and 004, without an equation there",
+	Equation: "a baseline of 001 and 004, which print no equation",
 	Formula:  "-1/n Σ_i log softmax(W z_i + b)[y_i]",
 	Against:  Proxies,
 	Params:   true,
@@ -97,7 +97,7 @@ func (l *crossEntropy) Eval(grad *blas32.General, z features.Set, ref *features.
 		scaleMatrix(l.w.GradMatrix(), float32(1/terms))
 		if l.b != nil {
 			for c, v := range l.linear.slope {
-				// the multiple of sum makes it NaN when rows are not finite, in which case no slope was added up
+				// 0*sum is NaN if rows are not finite, in which case no slope was added up
 				l.b.Grad[c] = float32((v + 0*sum) / terms)
 			}
 		}
@@ -108,7 +108,7 @@ func (l *crossEntropy) Eval(grad *blas32.General, z features.Set, ref *features.
 // linearSoftmax is the loss as a function of W z. It adds the derivatives with respect to b to slope.
 type linearSoftmax struct {
 	bias, slope []float64 // nil without b
-	logits      []float64 // of one row, used when no derivative is wanted
+	logits      []float64 // logits of one row, used when no derivative is wanted
 }
 
 func (l *linearSoftmax) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
@@ -136,8 +136,7 @@ func (l *linearSoftmax) evalPairs(dS, S []float64, p *pairs) (sum, terms float64
 	return sum, float64(len(p.rows))
 }
 
-// softmaxLoss returns -log softmax(scale·s)[y] of one row; d, which may be s, becomes its derivative with
-// respect to s.
+// softmaxLoss returns -log softmax(scale·s)[y] of one row, and sets d to the derivative with respect to s; d may be s.
 func softmaxLoss(d, s []float64, scale float64, y int) float64 {
 	own, top := s[y], maxValue(s)
 	weight := expSlice(d, s, scale, -scale*top)
@@ -149,7 +148,7 @@ func softmaxLoss(d, s []float64, scale float64, y int) float64 {
 	return math.Log(weight) + scale*(top-own)
 }
 
-// maxValue returns the largest value of s, or -Inf if s is empty. It may or may not ignore NaN.
+// maxValue returns the largest value of s, or -Inf if s is empty. NaN may be ignored or returned.
 func maxValue(s []float64) float64 {
 	top := math.Inf(-1)
 	for _, v := range s {

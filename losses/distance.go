@@ -17,7 +17,7 @@ const (
 	cosine
 )
 
-// distances are the names of the distances, starting with l2.
+// distances lists the names of the distances, in the order of the constants.
 var distances = []string{"l2", "l2sq", "cosine"}
 
 func asDistance(word string) distance { return l2 + distance(slices.Index(distances, word)) }
@@ -46,7 +46,7 @@ func (m distance) fillDistances(delta, slope, s []float64) {
 	}
 }
 
-// chainDistance turns derivatives with respect to distances into derivatives with respect to similarities.
+// chainDistance converts derivatives with respect to distances into derivatives with respect to similarities.
 func (m distance) chainDistance(d, delta []float64) {
 	delta = delta[:len(d)]
 	for j, v := range d {

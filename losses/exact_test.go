@@ -7,12 +7,12 @@ import (
 	"winnow/features"
 )
 
-// The chain again, slowly and in float64: raw rows → unit rows → S → a loss's own eval in one block → gradients
-// with respect to the raw rows. Golden values are compared with this, and so is the float32 path.
+// This file computes losses slowly in float64: raw rows → unit rows → S → the loss's own evalPairs in one block →
+// gradients with respect to the raw rows. Tests compare the result with golden values and with the float32 path.
 type exactInput struct {
-	z, ref         [][]float64 // raw; ref is nil for a batch against itself
-	labels, refIDs []int       // refIDs: labels of ref
-	ids, bankIDs   []int       // bankIDs: of ref
+	z, ref         [][]float64 // raw rows; ref is nil for a batch against itself
+	labels, refIDs []int       // labels of z and of ref
+	ids, bankIDs   []int       // IDs of z and of ref
 	normalize      bool
 }
 
@@ -36,7 +36,7 @@ func unit64(rows [][]float64) (unit [][]float64, norms []float64) {
 	return unit, norms
 }
 
-// through propagates a gradient with respect to unit rows back through their normalisation (METHODS 1.1).
+// through propagates a gradient with respect to unit rows back through the normalisation (METHODS 1.1).
 func through(grad, unit [][]float64, norms []float64) {
 	for i := range grad {
 		along := dot64(grad[i], unit[i])
@@ -72,7 +72,7 @@ func cosines(a, b [][]float64, near bool) []float64 {
 	return s
 }
 
-// exactPairs evaluates a similarity loss; the gradient is with respect to in.z as given.
+// exactPairs evaluates a similarity loss. The gradient is with respect to the raw rows in.z.
 func exactPairs(l *similarity, in exactInput) (loss float64, grad [][]float64) {
 	z, norms := in.z, []float64(nil)
 	if in.normalize {
@@ -121,14 +121,14 @@ func (in exactInput) pairs() *pairs {
 	return &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids, anchors: in.ids, members: in.ids}
 }
 
-// survey passes all similarities to a loss that needs counts first, as the chain does.
+// survey passes all similarities to a loss that counts them before the evaluation, as the chain does.
 func survey(fn simLoss, S []float64, p *pairs) {
 	if fn, ok := fn.(surveyor); ok {
 		fn.surveyPairs(S, p)
 	}
 }
 
-// exactProxies evaluates a proxy loss at raw proxies.
+// exactProxies evaluates a proxy loss for the given raw proxies.
 func exactProxies(l *proxied, in exactInput, proxies [][]float64) (loss float64, grad, gradProxies [][]float64) {
 	z, norms := in.z, []float64(nil)
 	if in.normalize {
@@ -170,7 +170,7 @@ func exactProxies(l *proxied, in exactInput, proxies [][]float64) (loss float64,
 	return loss, grad, gradProxies
 }
 
-// The float32 side of the same input.
+// matrix32 converts raw rows to float32 for the float32 path.
 
 func matrix32(rows [][]float64) features.Set {
 	if len(rows) == 0 {
@@ -185,7 +185,7 @@ func matrix32(rows [][]float64) features.Set {
 	return s
 }
 
-// public evaluates the float32 path and propagates its gradient back to the raw rows.
+// public evaluates a loss by its float32 Eval and propagates the gradient back to the raw rows.
 func public(l Loss, in exactInput) (loss float64, grad [][]float64) {
 	rows, norms := in.z, []float64(nil)
 	if in.normalize {
@@ -222,7 +222,7 @@ func widen64(data []float32, cols int) [][]float64 {
 	return out
 }
 
-// worst returns the largest difference of two matrices, relative to the largest entry of want.
+// worst returns the largest difference between two matrices, divided by the largest entry of want, and undivided.
 func worst(got, want [][]float64) (relative, absolute float64) {
 	var top float64
 	for i := range want {
@@ -240,12 +240,12 @@ func worst(got, want [][]float64) (relative, absolute float64) {
 	return absolute / top, absolute
 }
 
-// near reports |got - want| ≤ rel·|want| + abs.
+// near reports whether |got - want| ≤ rel·|want| + abs.
 func near(got, want, rel, abs float64) bool {
 	return math.Abs(got-want) <= rel*math.Abs(want)+abs
 }
 
-// third is a random source whose every IntN(n) is about n/3: a choice that does not depend on the order.
+// third is a random source with which every IntN(n) is about n/3. The choice does not depend on the order of calls.
 type third struct{}
 
 func (third) Uint64() uint64 { return 0x5555555555555555 }
@@ -258,7 +258,7 @@ func testEnv(dim, classes int, seed uint64) Env {
 	}
 }
 
-// kind returns +1 for a positive pair, -1 for a negative one, 0 for none.
+// kind returns +1 for a positive pair, -1 for a negative pair, and 0 if the rows form no pair.
 func (in exactInput) kind(i, j int) int {
 	switch {
 	case in.ref != nil && in.labels[i] == in.refIDs[j]:

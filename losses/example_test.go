@@ -8,8 +8,7 @@ import (
 	"winnow/losses"
 )
 
-// A loss compares unit vectors with each other and returns its value and its gradient with respect to each of
-// them.
+// Eval compares unit vectors with each other. It returns the loss and writes the gradient with respect to each vector.
 func ExampleNew() {
 	loss, err := losses.New("multi_similarity", map[string]any{"beta": 40}, losses.Env{Dim: 2, Classes: 2})
 	if err != nil {
@@ -31,7 +30,7 @@ func ExampleNew() {
 	// label 1: [ 0.5333  0.2667]
 }
 
-// The catalog has the source, formula and settings of each loss. Case and hyphens of a name are ignored.
+// The catalog contains the source, formula and settings of each loss. Find ignores case and hyphens in names.
 func ExampleFind() {
 	entry, err := losses.Find("Proxy-Anchor")
 	if err != nil {

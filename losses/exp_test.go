@@ -25,7 +25,7 @@ func TestExpShifted(t *testing.T) {
 	}
 }
 
-// BenchmarkExp reports the best of many times, because other work on the machine only adds to them.
+// BenchmarkExp reports the shortest of many times, because other work on the machine can only lengthen them.
 func BenchmarkExp(b *testing.B) {
 	in, out := make([]float64, 4096), make([]float64, 4096)
 	for i := range in {

@@ -73,12 +73,12 @@ func TestExpSliceIsExact(t *testing.T) {
 	worst, at := expError(expSlice)
 	t.Logf("largest relative error %.3g, at %v", worst, at)
 	if worst > 1e-15 {
-		t.Errorf("e^%v is off by %.3g of itself, expected less than 1e-15", at, worst)
+		t.Errorf("e^%v has a relative error of %.3g, expected less than 1e-15", at, worst)
 	}
 	if worst, _ := expError(func(dst, x []float64, _, _ float64) float64 {
 		return expSlice(dst, x, 1, 2e-15)
 	}); worst <= 1e-15 {
-		t.Error("an error of 2e-15 is not seen")
+		t.Error("a relative error of 2e-15 goes unnoticed")
 	}
 }
 
@@ -97,7 +97,7 @@ func TestExpSliceAtTheEnds(t *testing.T) {
 		t.Errorf("e^-Inf = %v, sum %v", dst[0], sum)
 	}
 	if sum := expSlice(nil, nil, 1, 0); sum != 0 {
-		t.Errorf("sum of nothing is %v", sum)
+		t.Errorf("the sum of an empty slice is %v, expected 0", sum)
 	}
 }
 

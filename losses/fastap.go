@@ -1,21 +1,22 @@
 package losses
 
-// fastAP maximises the average precision of every row as a query. A histogram of squared distances replaces the
-// ranks.
+// fastAP maximises the average precision of every row as a query. It replaces the ranks by a histogram of squared
+// distances.
 //
 //	FastAP_i = 1/|P(i)| Σ_l h⁺_l H⁺_l / H_l,   L = mean over i with a positive of (1 - FastAP_i)
 //
 // D = 2 - 2s ∈ [0, 4] lies between two of the centres c_l = lΔ, Δ = 4/B, l = 0..B, and is split between them:
-// h⁺_l = Σ_{P(i)} [1 - |D - c_l|/Δ]₊, h⁻_l the same of N(i); H⁺, H⁻ are their running sums and H = H⁺ + H⁻.
+// h⁺_l = Σ_{P(i)} [1 - |D - c_l|/Δ]₊, h⁻_l is the same sum over N(i); H⁺, H⁻ are their running sums and H = H⁺ + H⁻.
 //
 //	∂ΣhH/∂h⁺_k = H⁺_k/H_k + Σ_{l≥k} h⁺_l H⁻_l/H_l²,   ∂/∂h⁻_k = -Σ_{l≥k} h⁺_l H⁺_l/H_l²,   ∂h/∂D = ∓1/Δ
 //
-// and 0 where D is a centre. Rows without a positive are left out; without negatives FastAP_i is 1, its
+// ∂h/∂D is 0 where D is a centre. Rows without a positive are skipped; without negatives FastAP_i is 1 and its
 // gradient 0.
-// Settings: B (10 in both papers that use it as a baseline). The original uses batches of category pairs; here
-// that is up to the sampler. Time O(n·r·d), two passes over the pairs and no exponential; memory O(n·r).
-// Source: Cakir et al., "Deep metric learning to rank", CVPR 2019, whose histogram form this is; a baseline in
-// PRISM (001) and BSPML (002), which print no equation. METHODS 3.6.
+// Settings: B (10 in both papers that use this loss as a baseline). The original paper uses batches of category pairs;
+// in winnow the sampler chooses the batches. Time O(n·r·d), two passes over the pairs and no exponential; memory
+// O(n·r).
+// Source: Cakir et al., "Deep metric learning to rank", CVPR 2019, in its histogram form; a baseline in PRISM (001)
+// and BSPML (002), which print no equation. METHODS 3.6.
 type fastAP struct {
 	bins                int
 	near, far           []float64 // h⁺, h⁻, l = 0..B+1 (the last stays 0)
@@ -65,14 +66,15 @@ func (l *fastAP) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, terms
 }
 
-// placeSimilarity returns the position of D = 2 - 2s: past centre k by a fraction of Δ in [0, 1).
+// placeSimilarity returns the position of D = 2 - 2s: the centre k below it and its distance from the centre, as a
+// fraction of Δ in [0, 1).
 func (l *fastAP) placeSimilarity(s float64) (k int, past float64) {
 	x := min(max(1-s, 0), 2) * (0.5 * float64(l.bins))
 	k = int(x)
 	return k, x - float64(k)
 }
 
-// countHistograms fills the histograms of anchor i, and returns its numbers of positives and negatives.
+// countHistograms fills the histograms of anchor i, and returns the numbers of its positives and negatives.
 func (l *fastAP) countHistograms(s []float64, i int, p *pairs) (near, far int) {
 	clear(l.near)
 	clear(l.far)
@@ -92,7 +94,8 @@ func (l *fastAP) countHistograms(s []float64, i int, p *pairs) (near, far int) {
 	return near, far
 }
 
-// anchorPrecision returns FastAP_i from the histograms; if grad, the slopes become -∂FastAP_i/∂s between the centres.
+// anchorPrecision returns FastAP_i from the histograms. If grad is set, the slopes become -∂FastAP_i/∂s between the
+// centres.
 func (l *fastAP) anchorPrecision(positives float64, grad bool) float64 {
 	var sum, near, all float64
 	for k, h := range l.near {
@@ -109,7 +112,7 @@ func (l *fastAP) anchorPrecision(positives float64, grad bool) float64 {
 	return sum / positives
 }
 
-// differentiateBins goes from the last centre to the first. later are the sums over l ≥ k, next the derivatives
+// differentiateBins proceeds from the last centre to the first. later holds the sums over l ≥ k, next the derivatives
 // with respect to h⁺ and h⁻ of centre k+1.
 func (l *fastAP) differentiateBins(scale float64) {
 	var laterNear, laterFar, nextNear, nextFar float64
@@ -126,7 +129,7 @@ func (l *fastAP) differentiateBins(scale float64) {
 	}
 }
 
-// spreadSlopes gives every pair the slope at its position; the slope is 0 exactly at a centre.
+// spreadSlopes sets the slope of every pair from its position; the slope is 0 exactly at a centre.
 func (l *fastAP) spreadSlopes(d, s []float64, i int, p *pairs) {
 	y, cols := p.rows[i], p.cols[:len(s)]
 	for j, v := range s {

@@ -9,8 +9,8 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// exactAdapted returns the float64 twin of the adapted triplet loss: its triplets by exactPairs, its means by
-// the loss's own functions on float64 rows.
+// exactAdapted computes the adapted triplet loss in float64: the triplets with exactPairs, and the means with the
+// loss's own functions on float64 rows.
 func exactAdapted(l *adaptedTriplet, in exactInput) (loss float64, grad [][]float64) {
 	z, norms := in.z, []float64(nil)
 	if in.normalize {
@@ -48,7 +48,7 @@ func flatRows32(s features.Set) rowsOf[float32] {
 	return rowsOf[float32]{s.X.Data, s.X.Stride, s.X.Cols}
 }
 
-// goldenSelection reads the triplets of a case, and how often each row occurs in them.
+// goldenSelection returns the triplets of a case and the number of times each row occurs in them.
 func goldenSelection(t *testing.T, c reference.Case, rows int) (triplets [3][]int, count []float64) {
 	c.Decode(t, "indices", &triplets)
 	count = make([]float64, rows)
@@ -60,8 +60,8 @@ func goldenSelection(t *testing.T, c reference.Case, rows int) (triplets [3][]in
 	return triplets, count
 }
 
-// hasIdle reports whether a listed triplet has no loss. The loss never selects such a triplet, so selected does
-// not count it; the counts must then be given.
+// hasIdle reports whether a listed triplet has zero loss. The loss never selects such a triplet, so that
+// selected.count omits it, and the test must set the counts itself.
 func hasIdle(l listed, in exactInput) bool {
 	z := in.z
 	if in.normalize {
@@ -95,13 +95,13 @@ func goldenAdapted(t *testing.T, c reference.Case) {
 	loss, grad := exactAdapted(l, in)
 	compare(t, "float64", loss, want, grad, wantGrad, lossRel, gradRel)
 	if !slices.Equal(l.selected.count, count) {
-		t.Errorf("rows are chosen %v times, expected %v", l.selected.count, count)
+		t.Errorf("rows are selected %v times, expected %v", l.selected.count, count)
 	}
 	loss, grad = public(l, in)
 	compare(t, "float32", loss, want, grad, wantGrad, loss32, grad32)
 }
 
-// goldenMatching groups the rows of a case by its selection.
+// goldenMatching groups the rows of a case by the case's selection.
 func goldenMatching(t *testing.T, c reference.Case, in exactInput, m *matching) {
 	_, count := goldenSelection(t, c, len(in.z))
 	m.groupRows(features.AllRows(len(in.z)), in.labels, count, len(in.z[0]))
@@ -155,7 +155,7 @@ func goldenSemiMatch(t *testing.T, c reference.Case) {
 	m.ridge = c.Param("ridge", 0)
 	goldenMatching(t, c, in, &m)
 	if classes := c.Ints(t, "classes_in_selection"); len(classes) != len(m.chosen) {
-		t.Fatalf("%d classes are chosen from, expected %v", len(m.chosen), classes)
+		t.Fatalf("rows are chosen from %d classes, expected %v", len(m.chosen), classes)
 	}
 	raw := append(slices.Clone(in.z), c.Matrix(t, "unlabeled")...)
 	z, norms := raw, slices.Repeat([]float64{1}, len(raw))

@@ -8,7 +8,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// exactParametric returns the float64 twin of a loss with a parameter, at its current value.
+// exactParametric computes a loss with a parameter in float64, at the parameter's current value.
 func exactParametric(l *parametric, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	l.own.loadOwn(l.p, in.labels)
 	loss, grad, own := exactMargin(l, in)
@@ -18,7 +18,7 @@ func exactParametric(l *parametric, in exactInput) (loss float64, grad [][]float
 	return loss, grad, [][][]float64{own}
 }
 
-// exactMargin uses β as stored in the function, so that a golden case can set it in float64.
+// exactMargin computes the margin loss with the β stored in fn, so that a golden case can set β in float64.
 func exactMargin(l *parametric, in exactInput) (loss float64, grad, gradBeta [][]float64) {
 	fn := l.fn.(*margin)
 	clear(fn.pull)
@@ -33,7 +33,7 @@ func exactMargin(l *parametric, in exactInput) (loss float64, grad, gradBeta [][
 	return loss, grad, gradBeta
 }
 
-// mapped fails if a golden case has a parameter that its check does not map.
+// mapped fails if a golden case has a parameter that its check does not map to a setting.
 func mapped(t *testing.T, c reference.Case, names ...string) {
 	t.Helper()
 	for name := range c.Params {
@@ -47,7 +47,7 @@ func mapped(t *testing.T, c reference.Case, names ...string) {
 	}
 }
 
-// oneOrMore reads a list, or a number as a list of one.
+// oneOrMore returns a case's list under key, or a single number as a list with one entry.
 func oneOrMore(t *testing.T, c reference.Case, key string) []float64 {
 	t.Helper()
 	if c.Fields[key][0] == '[' {
@@ -65,7 +65,7 @@ func goldenMargin(t *testing.T, c reference.Case) {
 		settings["beta"] = beta
 	}
 	switch {
-	case perClass: // also fixed ones: their gradient is not compared, and ν has no effect
+	case perClass: // also for fixed values, whose gradient is not compared and for which ν has no effect
 		settings["learn"] = "class"
 	case learnt:
 		settings["learn"] = "one"
@@ -139,6 +139,5 @@ func goldenDistanceWeighted(t *testing.T, c reference.Case) {
 	}
 }
 
-// sameNames returns the settings of a loss whose names equal those of the golden parameters; New rejects names
-// that it does not have.
+// sameNames returns a case's parameters as settings with the same names. New rejects unknown names.
 func sameNames(c reference.Case) map[string]any { return maps.Clone(c.Params) }

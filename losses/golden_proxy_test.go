@@ -6,8 +6,8 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// classSettings turns a case's parameters into settings by their names; a parameter without a name fails the
-// test.
+// classSettings converts a case's parameters to settings. names maps the parameters to the settings; a parameter that
+// is missing from names fails the test.
 func classSettings(t *testing.T, c reference.Case, names map[string]string) map[string]any {
 	t.Helper()
 	settings := map[string]any{}
@@ -21,8 +21,7 @@ func classSettings(t *testing.T, c reference.Case, names map[string]string) map[
 	return settings
 }
 
-// goldenProxies compares a loss with proxies with a golden case; names maps the case's parameters to its
-// settings.
+// goldenProxies returns a check of a loss with proxies. names maps a golden case's parameters to settings.
 func goldenProxies(name string, names map[string]string) func(*testing.T, reference.Case) {
 	return func(t *testing.T, c reference.Case) {
 		in, proxies := goldenInput(t, c), c.Matrix(t, "proxies")
@@ -72,7 +71,7 @@ func column64(values []float64) [][]float64 {
 	return out
 }
 
-// exactCrossEntropy returns the float64 twin of crossEntropy.
+// exactCrossEntropy computes crossEntropy in float64.
 func exactCrossEntropy(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	ce := l.(*crossEntropy)
 	if ce.b == nil {
@@ -81,7 +80,7 @@ func exactCrossEntropy(l Loss, in exactInput) (loss float64, grad [][]float64, p
 	return exactLinear(ce, in, widen64(ce.w.Data, ce.w.Cols), widen64(ce.b.Data, 1))
 }
 
-// exactLinear evaluates the function of W z for weights and biases in float64.
+// exactLinear computes the loss from the logits W z, with weights and biases in float64.
 func exactLinear(
 	l *crossEntropy, in exactInput, weights, bias [][]float64,
 ) (loss float64, grad [][]float64, params [][][]float64) {
@@ -92,7 +91,7 @@ func exactLinear(
 	for c := range bias {
 		l.linear.bias[c] = bias[c][0]
 	}
-	S := cosines(z, weights, false) // plain products: neither must have unit length
+	S := cosines(z, weights, false) // plain products, because rows and weights need not have unit length
 	Q := make([]float64, len(S))
 	sum, terms := l.fn.evalPairs(Q, S, &pairs{rows: in.labels, cols: l.cols})
 	grad, params = zeros64(len(z), len(z[0])), [][][]float64{zeros64(len(weights), len(z[0]))}

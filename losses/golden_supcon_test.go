@@ -6,8 +6,8 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// renamed turns every parameter of a golden case into a setting, under another name if names has one. The loss
-// rejects unknown settings, and the test fails.
+// renamed returns a function that converts every parameter of a golden case to a setting. names maps parameters to
+// settings with other names. An unknown setting fails the test, because the loss rejects it.
 func renamed(names map[string]string) func(c reference.Case) map[string]any {
 	return func(c reference.Case) map[string]any {
 		out := map[string]any{}
@@ -36,7 +36,7 @@ var (
 	}
 )
 
-// exactSNR returns the float64 twin of snr: METHODS 3.7 by loops, with derivatives pair by pair.
+// exactSNR computes snr in float64: METHODS 3.7 by loops, with the derivative of each pair.
 func exactSNR(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	fn := l.(*snr)
 	z, norms := in.z, []float64(nil)

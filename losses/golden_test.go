@@ -44,8 +44,7 @@ func compare(t *testing.T, what string, loss, wantLoss float64, grad, wantGrad [
 	}
 }
 
-// mustNew builds a loss of the catalog. A nil setting, as from a golden case that does not give it, keeps its
-// default.
+// mustNew builds a loss of the catalog. A nil setting keeps its default: golden cases may omit a setting.
 func mustNew(t testing.TB, name string, settings map[string]any, env Env) Loss {
 	t.Helper()
 	l, err := newLoss(name, settings, env)
@@ -55,8 +54,8 @@ func mustNew(t testing.TB, name string, settings map[string]any, env Env) Loss {
 	return l
 }
 
-// newLoss is New with more options: "printed" is Env.Printed, and so is the form "eq_sum" of contrastive; for
-// scl_rhe the two changes of Env.Printed can be requested separately.
+// newLoss is New with more settings. "printed" and the form "eq_sum" of contrastive set Env.Printed. For scl_rhe,
+// "sign" and "scale" request the two changes of Env.Printed separately.
 func newLoss(name string, settings map[string]any, env Env) (Loss, error) {
 	maps.DeleteFunc(settings, func(_ string, v any) bool { return v == nil })
 	given := maps.Clone(settings)
@@ -77,8 +76,8 @@ func newLoss(name string, settings map[string]any, env Env) (Loss, error) {
 	return l, err
 }
 
-// pairCheck compares a loss of pairs or triplets with a golden case: first the function of similarities and the
-// chain in float64, then the public float32 path. settings turns the case's parameters into the loss's.
+// pairCheck returns a check of a loss of pairs or triplets against a golden case: first the function of similarities
+// and the chain in float64, then the float32 path. settings converts the case's parameters to the loss's settings.
 func pairCheck(name string, settings func(c reference.Case) map[string]any) func(*testing.T, reference.Case) {
 	return func(t *testing.T, c reference.Case) {
 		in := goldenInput(t, c)
@@ -95,8 +94,9 @@ func pairCheck(name string, settings func(c reference.Case) map[string]any) func
 	}
 }
 
-// evened adds up the gradients of equal rows at the first of them. Which of two equal rows is the hardest
-// depends on the last bit of a float32 product, and so on the memory address of the row; their sum does not.
+// evened adds the gradients of equal rows to the gradient of the first of them. Which of two equal rows is the hardest
+// depends on the last bit of a float32 product, and therefore on the rows' memory addresses. The sum of their
+// gradients does not.
 func evened(grad, rows [][]float64) [][]float64 {
 	out := zeros64(len(grad), len(grad[0]))
 	for i, row := range rows {
@@ -108,7 +108,7 @@ func evened(grad, rows [][]float64) [][]float64 {
 	return out
 }
 
-// goldenChecks lists all checks: topic, method, check. A new loss adds its methods in its own file's function.
+// goldenChecks maps topics and methods of the golden set to their checks.
 var goldenChecks = map[string]reference.Checks{
 	"losses_pair": {
 		"contrastive_pml":    pairCheck("contrastive_margin", asGiven),
@@ -169,8 +169,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The tests use Go's own products, even if there is an ONNX Runtime: these allocate nothing and do not depend
-// on the size of a batch. Benchmarks request the other.
+// The tests use gonum's products even if ONNX Runtime is available, because gonum's products allocate no memory and do
+// not depend on the batch size. Benchmarks request ONNX Runtime's products.
 func TestMain(m *testing.M) {
 	blas32.Use(gonum.Implementation{})
 	reference.Main(m)

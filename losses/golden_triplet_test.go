@@ -10,19 +10,19 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// tripletNames are the settings of a golden case's parameters.
+// tripletNames maps a golden case's parameters to the loss's settings.
 var tripletNames = map[string]string{
 	"distance": "distance", "margin": "margin", "smooth": "smooth", "swap": "swap", "reduction": "reduction",
 	"triplets": "select",
 }
 
-// tripletWords maps words of the reference to ours.
+// tripletWords maps the reference implementation's values to winnow's.
 var tripletWords = map[string]map[any]string{
 	"triplets": {"all": "all", "hard": "hard", "semihard": "semihard_all", "easy": "easy"},
 	"type":     {"all": "violating", "hard": "hard", "semihard": "semihard_all", "easy": "easy"},
 }
 
-// caseSettings turns every parameter of a case into a setting; a parameter without a name fails the test.
+// caseSettings adds every parameter of a case to the base settings. A parameter missing from names fails the test.
 func caseSettings(t *testing.T, c reference.Case, base map[string]any, names map[string]string) map[string]any {
 	t.Helper()
 	out := maps.Clone(base)
@@ -37,7 +37,7 @@ func caseSettings(t *testing.T, c reference.Case, base map[string]any, names map
 		if !ok {
 			t.Fatalf("parameter %s = %v has no setting", param, c.Params[param])
 		}
-		if value != nil { // null: not given
+		if value != nil { // JSON's null means that the setting is not given
 			out[name] = value
 		}
 	}
@@ -51,7 +51,7 @@ func tripletCheck(loss string, base map[string]any, names map[string]string) fun
 	}
 }
 
-// listed adds given triplets by the rule of every selection.
+// listed is a triplet loss that sums given triplets instead of selecting them.
 type listed struct {
 	*triplet
 	triplets [3][]int
@@ -74,7 +74,8 @@ func (l listed) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	return t.sum, t.tallyDivisor(l.reduce, p)
 }
 
-// Given triplets; if they are stated to be a set of the margin miner, that selection too.
+// goldenTripletIndices checks the loss of given triplets. If the case states that the triplets are a set of the margin
+// miner, it also checks the corresponding selection.
 func goldenTripletIndices(t *testing.T, c reference.Case) {
 	names := maps.Clone(tripletNames)
 	delete(names, "swap")
@@ -98,7 +99,7 @@ func goldenTripletIndices(t *testing.T, c reference.Case) {
 
 const batchHard = "batch_hard"
 
-// mined returns a triplet loss and the distances it selects by.
+// mined returns a triplet loss and the distances from which it selects triplets.
 func mined(
 	t *testing.T, c reference.Case, kind string, names map[string]string,
 ) (l *triplet, in exactInput, matrix []float64) {
@@ -111,7 +112,7 @@ func mined(
 	return l, in, matrix
 }
 
-// byAnchor calls use for every anchor with its distances in place.
+// byAnchor calls use for every anchor, after it has set the loss's distances for this anchor.
 func byAnchor(l *triplet, in exactInput, matrix []float64, use func(a int, p *pairs)) {
 	n := len(in.labels)
 	p := &pairs{rows: in.labels, cols: in.labels, self: true}
@@ -140,7 +141,7 @@ func compareSets(t *testing.T, c reference.Case, field string, got []string) {
 	}
 }
 
-// setTriplets lists what a set selection takes for anchor a, from the ranges that its sums use.
+// setTriplets lists the triplets that a set selection takes for anchor a, from the ranges over which the loss sums.
 func setTriplets(l *triplet, a int, p *pairs) (out [][3]int) {
 	if l.mates.rankPositives(l.delta, a, p, l.choose, l.margin) == 0 {
 		return nil
@@ -179,7 +180,7 @@ func goldenBatchHard(t *testing.T, c reference.Case) {
 	compareSets(t, c, "triplets", got)
 }
 
-// goldenCandidates compares the possible results of a draw, for every ordered positive pair.
+// goldenCandidates returns a check that compares the candidates of the random draw for every ordered positive pair.
 func goldenCandidates(kind string) func(*testing.T, reference.Case) {
 	return func(t *testing.T, c reference.Case) {
 		l, in, matrix := mined(t, c, kind, map[string]string{"alpha": "gap", "distance": "distance"})

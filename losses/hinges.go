@@ -1,12 +1,12 @@
 package losses
 
-// hingeSums is the scratch of [triplet.addHinges].
+// hingeSums is the scratch memory of [triplet.addHinges].
 type hingeSums struct {
 	tail  []float64 // tail[k] = Σ_{k' ≥ k} c
 	steps []float64 // slopes of the positives, as differences between neighbours
 }
 
-// startTails computes the tails of the reaches of n positives.
+// startTails computes the tails of the n positives' reaches.
 func (h *hingeSums) startTails(reach []float64) {
 	n := len(reach)
 	h.tail, h.steps = growSlice(h.tail, n+1), growSlice(h.steps, n+1)
@@ -17,12 +17,12 @@ func (h *hingeSums) startTails(reach []float64) {
 	}
 }
 
-// addHinges adds all selected triplets of anchor i, one range of positives at a time. If the positives are sorted
-// by distance and c = δ_ap + m, a negative at δ has terms above 0 with a contiguous range of them, where
+// addHinges adds all selected triplets of anchor i, one range of positives at a time. With the positives sorted by
+// distance and c = δ_ap + m, a negative at δ has terms above 0 for a contiguous range of positives. In this range
 //
-//	Σ_p (c_p - δ) = Σ_p c_p - #p·δ        ∂/∂δ = -#p        ∂/∂δ_ap: one more on every p of the range
+//	Σ_p (c_p - δ) = Σ_p c_p - #p·δ        ∂/∂δ = -#p        ∂/∂δ_ap = 1 for every p of the range
 //
-// so tails of c give the value, and differences at the ends of the ranges give the slopes of the positives.
+// Tails of c therefore give the value, and differences at the ends of the ranges give the slopes of the positives.
 func (l *triplet) addHinges(t *tally, i int, p *pairs) {
 	n := l.mates.rankPositives(l.delta, i, p, l.choose, l.margin)
 	if n == 0 {
@@ -62,7 +62,7 @@ func (l *triplet) addHinges(t *tally, i int, p *pairs) {
 	}
 }
 
-// addRunning adds to every positive the running sum of the differences up to it.
+// addRunning adds to the slope of every positive the running sum of the differences up to it.
 func (q *positives) addRunning(d, steps []float64) {
 	var sum float64
 	for k, j := range q.order {

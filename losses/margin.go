@@ -9,34 +9,33 @@ import (
 	"winnow/features"
 )
 
-// margin wants positives nearer than β - α and negatives farther than β + α.
+// margin pulls positives nearer than β - α and pushes negatives farther than β + α.
 //
 //	l⁺ = [d_ap - β + α]₊   l⁻ = [β - d_an + α]₊
 //	L  = Σ_{(a,p,n)} (l⁺ + l⁻ + ν β) / Σ_{(a,p,n)} (1[l⁺ > 0] + 1[l⁻ > 0])
 //
-// d = ‖z_i - z_j‖, p ∈ P(a), n ∈ N(a); β is one number, fixed or learnt, or one number per class of the anchor,
-// learnt: β_{y_a}. ν, for a learnt β only, pulls it down; for a single β that term is ν β, undivided. The
-// selected triplets are
+// d = ‖z_i - z_j‖, p ∈ P(a), n ∈ N(a). β is one number, fixed or learnt, or one learnt number per class of the anchor,
+// β_{y_a}. ν applies to a learnt β only and pulls β down; for a single β its term is ν β, undivided. The selected
+// triplets are
 //
 //	all                every p with every n
-//	distance_weighted  |P(a)| per anchor: an n drawn by [distanceWeighted], a p drawn evenly
+//	distance_weighted  |P(a)| per anchor: an n drawn by [distanceWeighted], a p drawn uniformly
 //
-// Settings: α ≥ 0, β ∈ [0, 4] (the start of a learnt one), ν ≥ 0. No triplet, or none with a term above 0: 0.
-// An anchor without positives or without negatives is in no triplet. The derivative of d at 0 is 0. Against a
-// bank p and n are its members. Time O(n·r·d), memory O(n·r): all needs no list of triplets, because l⁺ and l⁻
-// are each a function of one pair and occur |N(a)| and |P(a)| times in the sum. distance_weighted takes 3.4
-// times as long as its products (n = 256, d = 512): a logarithm and an exponential for every eligible negative,
-// and a search for every draw, see [distanceWeighted].
-// Differs from the print: there is no β per image; the divisor is that of pytorch-metric-learning, where the
-// paper sums.
-// Source: Wu et al., "Sampling matters in deep embedding learning", ICCV 2017, section 4; BSPML (002) compares
-// with it at α = 0.2, β = 1.2; METHODS 4.2. Its pair form is Eq. 2 of 000: see [marginalEntry].
+// Settings: α ≥ 0, β ∈ [0, 4] (the initial value of a learnt β), ν ≥ 0. The loss is 0 without a triplet that has a
+// term above 0. An anchor without positives or without negatives is in no triplet. The derivative of d at 0 is 0.
+// Against a bank p and n are its members. Time O(n·r·d), memory O(n·r): all needs no list of triplets, because l⁺ and
+// l⁻ are each a function of one pair and occur |N(a)| and |P(a)| times in the sum. distance_weighted takes 3.4 times
+// as long as its products (n = 256, d = 512): a logarithm and an exponential for every eligible negative, and a search
+// for every draw, see [distanceWeighted].
+// Differences from the paper: β is never per image, and the divisor is that of pytorch-metric-learning; the paper sums.
+// Source: Wu et al., "Sampling matters in deep embedding learning", ICCV 2017, section 4; BSPML (002) compares with
+// this loss at α = 0.2, β = 1.2; METHODS 4.2. For its pair form, Eq. 2 of 000, see [marginalEntry].
 type margin struct {
 	alpha, nu float64
 	perClass  bool
-	beta      []float64 // one, or of every class
-	pull      []float64 // ∂sum/∂β over the blocks since load
-	count     float64   // terms over the same blocks
+	beta      []float64 // a single number, or one per class
+	pull      []float64 // ∂sum/∂β over the blocks since loadOwn
+	count     float64   // number of terms in the same blocks
 	sampler   *distanceWeighted
 
 	delta, slope []float64
@@ -54,22 +53,22 @@ var marginEntry = Entry{
 	Draws:    true,
 	Settings: []Setting{
 		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2,
-			Doc: "how far positives must be below the threshold and negatives above"},
+			Doc: "distance that positives must keep below the threshold and negatives above it"},
 		{Name: "beta", Symbol: "β", Default: 1.2, Min: 0, Max: 4,
-			Doc: "threshold of the distance, or its start if learnt"},
+			Doc: "threshold of the distance; if learnt, its initial value"},
 		{Name: "learn", Default: "fixed", Choices: []string{"fixed", "one", "class"},
 			Doc: "β is fixed, learnt, or learnt for every class"},
 		{Name: "nu", Symbol: "ν", Default: 0.0, Min: 0, Max: 1e3,
-			Doc: "learn one or class: weight of β itself, which lowers it"},
+			Doc: "for learn one or class: weight of a term ν β, which lowers β"},
 		{Name: "select", Default: "all", Choices: []string{"all", "distance_weighted"},
-			Doc: "which triplets of an anchor: all, or with every positive a negative drawn so that all " +
-				"distances are as likely"},
-		{Name: "near", Default: 0.5, Min: 0, Max: 2, Doc: "distance_weighted: nearer negatives count as this near"},
+			Doc: "which triplets of an anchor: all, or for every positive a negative, drawn so that all " +
+				"distances are equally likely"},
+		{Name: "near", Default: 0.5, Min: 0, Max: 2, Doc: "distance_weighted: least distance assumed of a negative"},
 		{Name: "far", Default: 1.4, Min: 0, Max: 3,
-			Doc: "distance_weighted: negatives from here on are not drawn; above 2 (the authors): all can be"},
+			Doc: "distance_weighted: negatives from this distance on are not drawn; above 2 (the authors): no limit"},
 		{Name: "otherwise", Default: "skip", Choices: []string{"skip", "uniform"},
-			Doc: "distance_weighted: an anchor without such a negative is left out, or (the authors) draws " +
-				"from all evenly"},
+			Doc: "distance_weighted: an anchor without such a negative is skipped, or (as the authors do) draws " +
+				"uniformly from all"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &margin{alpha: v.Number("margin")}
@@ -164,7 +163,7 @@ func (l *margin) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	return t.sum, t.terms
 }
 
-// marginTally adds up the pairs of an anchor: d is ∂sum/∂s, pull ∂sum/∂β.
+// marginTally adds up the pairs of an anchor: d is ∂sum/∂s, pull is ∂sum/∂β.
 type marginTally struct {
 	sum, terms  float64
 	beta, alpha float64
@@ -172,7 +171,7 @@ type marginTally struct {
 	d           []float64
 }
 
-// addAtDistance counts pair j at distance δ with multiplicity times; sign is +1 for a positive, -1 for a negative.
+// addAtDistance adds pair j at distance δ with multiplicity times. sign is +1 for a positive and -1 for a negative.
 func (t *marginTally) addAtDistance(j int, delta, sign, times float64) {
 	v := sign*(delta-t.beta) + t.alpha
 	if v <= 0 {
@@ -206,7 +205,7 @@ func (l *margin) addAllTriplets(t *marginTally, s []float64, i int, p *pairs) fl
 		t.addAtDistance(int(j), math.Sqrt(max(0, 2-2*s[j])), 1, float64(negatives))
 	}
 	reach, times := t.beta+t.alpha, float64(len(l.positives))
-	from := 1 - reach*reach/2 - 1e-12 // negatives less similar than this cost nothing, so no root is needed
+	from := 1 - reach*reach/2 - 1e-12 // negatives less similar than this have no loss: skip the square root
 	if reach < 0 {
 		return times * float64(negatives)
 	}
@@ -218,7 +217,7 @@ func (l *margin) addAllTriplets(t *marginTally, s []float64, i int, p *pairs) fl
 	return times * float64(negatives)
 }
 
-// addDrawnTriplets adds as many triplets of anchor i as it has positives, and returns their number.
+// addDrawnTriplets adds as many drawn triplets of anchor i as it has positives, and returns their number.
 func (l *margin) addDrawnTriplets(t *marginTally, s []float64, i int, p *pairs) float64 {
 	l2.fillDistances(l.delta, nil, s)
 	l.positives = l.positives[:0]

@@ -21,8 +21,7 @@ func TestMarginPanicsOnAnUnknownClass(t *testing.T) {
 	l.Eval(nil, z, nil)
 }
 
-// β is a parameter for the solver: it starts at the right value, is not decayed, and its gradient is
-// overwritten.
+// β is a parameter for the solver: it starts at the configured value without decay, and Eval overwrites its gradient.
 func TestMarginLearnsBeta(t *testing.T) {
 	for learn, rows := range map[string]int{"fixed": 0, "one": 1, "class": 7} {
 		l := mustNew(t, "margin", map[string]any{"learn": learn, "beta": 1.5}, testEnv(8, 7, 1)).(Trainable)
@@ -35,7 +34,7 @@ func TestMarginLearnsBeta(t *testing.T) {
 			t.Errorf("%s: parameters %+v", learn, params)
 		}
 	}
-	// Gradient descent on β alone comes to rest where as many negatives as positives have a term above 0.
+	// Gradient descent on only β converges when equally many negatives and positives have a term above 0.
 	l := mustNew(t, "margin", map[string]any{"learn": "one", "beta": 0.3},
 		testEnv(conformDim, conformClasses, 1)).(Trainable)
 	beta := l.Params()[0]
@@ -44,12 +43,11 @@ func TestMarginLearnsBeta(t *testing.T) {
 		beta.Data[0] -= 0.02 * beta.Grad[0]
 	}
 	if g := beta.Grad[0]; !(math.Abs(float64(g)) < 0.05) || !(beta.Data[0] > 0.6) {
-		t.Errorf("β comes to %v with gradient %v", beta.Data[0], g)
+		t.Errorf("β converges to %v with gradient %v", beta.Data[0], g)
 	}
 }
 
-// Draws have the probabilities of the definition, and an anchor without eligible negatives is treated as the
-// settings say.
+// Draws have the defined probabilities. For an anchor without eligible negatives the draw follows the settings.
 func TestDistanceWeightedDraws(t *testing.T) {
 	const n, rounds, dim = 40, 40000, 16
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -60,7 +58,7 @@ func TestDistanceWeightedDraws(t *testing.T) {
 	check := func(what string, w *distanceWeighted, want []float64) {
 		t.Helper()
 		if !w.prepareAnchor(delta, cols, 1) {
-			t.Fatalf("%s: nothing to draw", what)
+			t.Fatalf("%s: found no negative to draw", what)
 		}
 		counts := make([]float64, n)
 		for range rounds {
@@ -97,21 +95,21 @@ func TestDistanceWeightedDraws(t *testing.T) {
 		"none eligible": {dim: dim, near: 0.1, far: 0.2}, "far below near": {dim: dim, near: 0.5, far: 0.4},
 	} {
 		if w.prepareAnchor(delta, cols, 1) {
-			t.Errorf("%s: something to draw", what)
+			t.Errorf("%s: drew a negative, expected none", what)
 		}
 	}
 	far := []float64{2, 2, 0}
 	if w := (&distanceWeighted{dim: 3, far: 3}); w.prepareAnchor(far, []int{1, 2, 2}, 1) {
-		t.Error("draws at distance 2 or 0")
+		t.Error("drew a negative at distance 2 or 0")
 	}
 	if w := (&distanceWeighted{dim: 512, near: 0.5, far: 3, uniform: true}); !w.prepareAnchor(far, []int{1, 1, 2}, 1) ||
 		w.drawNegative(rng) != 2 {
-		t.Error("does not draw the one negative there is")
+		t.Error("did not draw the only negative")
 	}
 }
 
-// Settings that use other code do not allocate after the first step either; TestNoAllocationAfterTheFirstStep
-// covers the defaults.
+// Settings with separate code also allocate no memory after the first step, as TestNoAllocationAfterTheFirstStep tests
+// for the defaults.
 func TestNoAllocationWithOtherSettings(t *testing.T) {
 	z := benchSet(40, 8, 5, 1)
 	some := benchSet(40, 8, 5, 1)

@@ -1,18 +1,17 @@
 package losses
 
-// distancePairs is a loss of single pairs: a linear function of their distance, or its hinge.
+// distancePairs is a loss of single pairs: a linear function of their distance, or the hinge of one.
 //
 //	L = R over ordered pairs (i, j) of l(d_ij),  l(d) = a⁺ + b⁺ d for j ∈ P(i), a⁻ + b⁻ d for j ∈ N(i),
 //	or [l(d)]₊ if hinge
 //
-// d = ‖z_i - z_j‖. R is the mean, the sum, or avg_nonzero, the mean of the terms above 0. The selected pairs
-// are
+// d = ‖z_i - z_j‖. R is the mean, the sum, or avg_nonzero, the mean of the terms above 0. The selected pairs are
 //
 //	all              every pair
-//	random_semihard  every positive pair (i, p), and with it one negative of i, drawn evenly among those with
-//	                 d_in < d_ip + reach; if there is none, only the positive pair
+//	random_semihard  every positive pair (i, p), and for each one negative of i, drawn uniformly from
+//	                 d_in < d_ip + reach; without such a negative, only the positive pair
 //
-// No pair: 0. Against a bank j runs over its members. The derivative of d at 0 is 0.
+// Without pairs the loss is 0. Against a bank, j is a member of the bank. The derivative of d at 0 is 0.
 // Time O(n·r·d), memory O(n·r).
 type distancePairs struct {
 	pos, neg line
@@ -26,20 +25,20 @@ type distancePairs struct {
 	near      band
 }
 
-// line is at + slope·d.
+// line is the function at + slope·d.
 type line struct{ at, slope float64 }
 
 // marginal pulls positives nearer than β - α and pushes negatives farther than β + α.
 //
 //	l = [(d_ij - β) t_ij + α]₊,  t_ij = +1 for j ∈ P(i), -1 for j ∈ N(i)
 //
-// This is the pair form of [margin], as the paper uses it: a mean over pairs, β = 1.4 and α = 0.2, both fixed.
-// Settings: margin α ≥ 0, β ∈ [0, 4], select, reduction R. For selection, cost and degenerate cases see
-// [distancePairs]. The paper does not say which negatives random semi-hard mining takes for a marginal loss.
-// Here it takes one negative of the anchor for every positive pair, under the condition of Eq. 28 that the
-// triplet has a loss above 0: d_ap - d_an + α > 0.
-// Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 2,
-// sampling sections 5.2 and 6.1; METHODS 4.2, 000-12.
+// This is the pair form of [margin], as used in 000: a mean over pairs, with β = 1.4 and α = 0.2 both fixed. Settings:
+// margin α ≥ 0, β ∈ [0, 4], select, reduction R. For selection, cost and degenerate cases see [distancePairs]. 000
+// does not state which negatives random semi-hard mining selects for a marginal loss. winnow selects one negative of
+// the anchor for every positive pair, under the condition of Eq. 28 that the triplet has a loss above 0: d_ap - d_an +
+// α > 0.
+// Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 2, sampling
+// sections 5.2 and 6.1; METHODS 4.2, 000-12.
 var marginalEntry = Entry{
 	Name:     "marginal",
 	Title:    "Marginal loss",
@@ -50,10 +49,10 @@ var marginalEntry = Entry{
 	Draws:    true,
 	Settings: []Setting{
 		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2,
-			Doc: "how far positives must be below the threshold and negatives above"},
+			Doc: "distance that positives must keep below the threshold and negatives above it"},
 		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "threshold of the distance"},
 		{Name: "select", Default: "all", Choices: []string{"all", "random_semihard"},
-			Doc: "every pair; or every positive pair and with it one negative of its anchor, drawn from " +
+			Doc: "every pair; or every positive pair and one negative of its anchor, drawn from " +
 				"d_in < d_ip + α"},
 		overTerms("pairs"),
 	},
@@ -100,7 +99,7 @@ func (l *distancePairs) addAllPairs(t *tally, i int, p *pairs) {
 	}
 }
 
-// addMinedPairs adds the positive pairs of anchor i, each with one negative.
+// addMinedPairs adds the positive pairs of anchor i, each with one drawn negative.
 func (l *distancePairs) addMinedPairs(t *tally, i int, p *pairs) {
 	l.positives = l.positives[:0]
 	farthest := -1.0
@@ -122,7 +121,7 @@ func (l *distancePairs) addMinedPairs(t *tally, i int, p *pairs) {
 	}
 }
 
-// addPairLine counts pair j of the current anchor.
+// addPairLine adds pair j of the current anchor.
 func (l *distancePairs) addPairLine(t *tally, j int, of line) {
 	d := l.delta[j]
 	v := of.at + of.slope*d

@@ -2,22 +2,22 @@ package losses
 
 import "math"
 
-// msMiner selects the informative pairs of an anchor: negatives at most ε less similar than its least similar
-// positive, and positives at most ε more similar than its most similar negative.
+// msMiner selects the informative pairs of an anchor: negatives whose similarity exceeds that of the least similar
+// positive minus ε, and positives whose similarity is below that of the most similar negative plus ε.
 //
 //	N' = {n ∈ N : s_n > min_P s - ε},   P' = {p ∈ P : s_p < max_N s + ε}
 //
-// For an anchor without positives or without negatives it selects nothing. Switched off, it selects all pairs.
+// It selects no pair of an anchor without positives or without negatives. If it is switched off, it selects all pairs.
 // The selection is a constant in every gradient.
-// Source: Wang et al., "Multi-similarity loss with general pair weighting", CVPR 2019; BSPML (002), eq. 4-5.
-// METHODS 6.1.
+// Source: Wang et al., "Multi-similarity loss with general pair weighting", CVPR 2019; BSPML (002), eq. 4-5. METHODS
+// 6.1.
 type msMiner struct {
 	off     bool
 	epsilon float64
 }
 
-// window holds the limits for an anchor's pairs: its least similar positive and most similar negative (+Inf and
-// -Inf if there is none), and the bounds, which are strict.
+// window holds the limits for an anchor's pairs: the similarity of its least similar positive and most similar
+// negative (+Inf and -Inf if there is none), and the bounds derived from them, which are strict.
 type window struct {
 	low, high    float64
 	below, above float64 // bound for a positive; bound for a negative

@@ -2,22 +2,22 @@ package losses
 
 import "math"
 
-// multiSimilarity pulls hard positives and pushes hard negatives, each weighted by its rivals.
+// multiSimilarity pulls positives and pushes negatives. The weight of a pair depends on the anchor's other pairs of
+// the same kind.
 //
 //	L = 1/n Σ_i { 1/α log[1 + Σ_{p∈P'(i)} e^{-α(s_ip-λ)}] + 1/β log[1 + Σ_{q∈N'(i)} e^{β(s_iq-λ)}] }
 //
-// P', N' are the pairs that the [msMiner] selects, or all pairs. A row without selected positives contributes
-// its second term only; without selected pairs it contributes 0, but still counts in n.
+// P', N' are the pairs that the [msMiner] selects, or all pairs. A row without selected positives contributes only its
+// second term; a row without selected pairs contributes 0, but is included in n.
 //
 //	∂L/∂s_ip = -1/n e^{-α(s_ip-λ)} / (1 + Σ_{P'}),   ∂L/∂s_iq = 1/n e^{β(s_iq-λ)} / (1 + Σ_{N'})
 //
-// Settings: α, β > 0, λ ∈ [-1, 1] (0.5 in the authors' code, 1 in 002), miner, ε. Differs from the paper: not
-// at all with the miner (the authors' code drops rows that lack positives or negatives among the mined pairs).
-// 002 takes means by class, which with equally many rows of each class is this loss times the number of
-// classes.
+// Settings: α, β > 0, λ ∈ [-1, 1] (0.5 in the authors' code, 1 in 002), miner, ε. With the miner it is the loss of
+// Wang et al. (their code drops rows that lack positives or negatives among the mined pairs). 002 takes means by
+// class: with equally many rows per class, that is this loss times the number of classes.
 // Time O(n·r·d) and one exponential per selected pair; memory O(n·r).
-// Source: Wang et al., "Multi-similarity loss with general pair weighting for deep metric learning", CVPR 2019;
-// BSPML (002), eq. 3. METHODS 3.3, 002-13.
+// Source: Wang et al., "Multi-similarity loss with general pair weighting for deep metric learning", CVPR 2019; BSPML
+// (002), eq. 3. METHODS 3.3, 002-13.
 type multiSimilarity struct {
 	alpha, beta, base float64
 	miner             msMiner
@@ -32,7 +32,7 @@ var multiSimilarityEntry = Entry{
 	Formula:  "1/n Σ_i { 1/α log[1 + Σ_P' e^{-α(s-λ)}] + 1/β log[1 + Σ_N' e^{β(s-λ)}] }",
 	Against:  Both,
 	Settings: append(msSettings(0.5),
-		Setting{Name: "miner", Default: true, Doc: "only pairs that the hardest of the other kind make informative"}),
+		Setting{Name: "miner", Default: true, Doc: "only pairs that the hardest of the other kind makes informative"}),
 	New: func(v Values, env Env) (Loss, error) {
 		fn := newMultiSimilarity(v)
 		fn.miner.off = !v.Flag("miner")
@@ -44,13 +44,13 @@ var multiSimilarityEntry = Entry{
 func msSettings(base float64) []Setting {
 	return []Setting{
 		{Name: "alpha", Symbol: "α", Default: 2.0, Min: 1e-3, Max: 1e4,
-			Doc: "how sharply the least similar positive is taken"},
+			Doc: "the larger, the more the least similar positive dominates"},
 		{Name: "beta", Symbol: "β", Default: 50.0, Min: 1e-3, Max: 1e4,
-			Doc: "how sharply the most similar negative is taken"},
+			Doc: "the larger, the more the most similar negative dominates"},
 		{Name: "base", Symbol: "λ", Default: base, Min: -1, Max: 1,
-			Doc: "similarity around which pairs count (the authors' code: 0.5, 002: 1)"},
+			Doc: "similarity subtracted before scaling (the authors' code: 0.5, 002: 1)"},
 		{Name: "epsilon", Symbol: "ε", Default: 0.1, Min: 0, Max: 4,
-			Doc: "of the miner: how much less informative than the bound a pair may be"},
+			Doc: "tolerance of the miner: how far a pair may be beyond the bound"},
 	}
 }
 
@@ -72,11 +72,11 @@ func (l *multiSimilarity) evalPairs(dS, S []float64, p *pairs) (sum, terms float
 	return sum, float64(len(p.rows))
 }
 
-// logTerm is one of an anchor's two terms, and the factor that turns its exponentials into derivatives.
+// logTerm is one of an anchor's two terms, with the factor that turns its exponentials into derivatives.
 type logTerm struct{ value, slope float64 }
 
-// anchorTerms returns the two terms of anchor i. d, unless nil, becomes the exponentials of the selected pairs, each
-// shifted by the largest exponent of its side; those of positives are negated.
+// anchorTerms returns the two terms of anchor i. d, unless nil, is set to the exponentials of the selected pairs, each
+// shifted by the largest exponent of its kind; those of positives are negated.
 func (l *multiSimilarity) anchorTerms(d, s []float64, i int, p *pairs, w window, absent []bool) (pull, push logTerm) {
 	var near, far float64
 	y, cols := p.rows[i], p.cols[:len(s)]
@@ -117,7 +117,7 @@ func logOnePlus(u, sum float64) (value, slope float64) {
 	return math.Log1p(e * sum), e / (1 + e*sum)
 }
 
-// weighExponentials turns the exponentials that anchor stored in d into derivatives.
+// weighExponentials turns the exponentials that anchorTerms stored in d into derivatives.
 func weighExponentials(d []float64, pull, push float64) {
 	for j, e := range d {
 		if e > 0 {

@@ -9,30 +9,29 @@ import (
 	"winnow/features"
 )
 
-// nonzeros lists the non-zero entries of W = ∂sum/∂S while they are few. Losses with a margin give most vectors
-// of a bank no gradient; W·v is then cheaper row by row than as a matrix product, which reads the whole bank
-// again.
+// nonzeros lists the non-zero entries of W = ∂sum/∂S while they are few. Losses with a margin give most vectors of a
+// bank no gradient. Computing W·v row by row is then cheaper than a matrix product, which reads the whole bank again.
 //
-// Measured with 64 rows, 512 numbers, a bank of 8,192 and 2 cores (BenchmarkNonzeros): a third of the product's
-// time if one entry in 100 is not 0, the same time at one in 30. The gain is larger when other work occupies
-// the cores and the cache.
+// Measured with 64 rows, 512 dimensions, a bank of 8,192 and 2 cores (BenchmarkNonzeros): it takes a third of the
+// product's time if one entry in 100 is not 0, and the same time at one in 30. The gain is larger when other work
+// occupies the cores and the cache.
 type nonzeros struct {
-	few  bool    // all entries so far are listed
-	cols []int32 // of the entries, row by row
-	ends []int   // of each row
+	few  bool    // whether all entries so far are listed
+	cols []int32 // columns of the entries, row by row
+	ends []int   // end of each row in cols
 	most int
 }
 
-// sparsest is the largest density at which the list is used: one entry in sparsest.
+// sparsest is the reciprocal of the largest density for which the list is used.
 const sparsest = 32
 
-// beginList clears the list and makes room for at most so many entries of n rows.
+// beginList clears the list and reserves memory for at most that many entries of n rows.
 func (f *nonzeros) beginList(n, most int) {
 	f.few, f.most = true, most
 	f.cols, f.ends = growSlice(f.cols, f.most)[:0], growSlice(f.ends, n)[:0]
 }
 
-// joinList appends the list of the rows that follow.
+// joinList appends the list of the following rows.
 func (f *nonzeros) joinList(next *nonzeros) {
 	f.few = f.few && next.few && len(f.cols)+len(next.cols) <= f.most
 	if !f.few {
@@ -45,7 +44,7 @@ func (f *nonzeros) joinList(next *nonzeros) {
 	}
 }
 
-// narrowListed writes a row of dS over out, and lists its entries.
+// narrowListed writes a row of dS to out as float32, and lists its non-zero entries.
 func (f *nonzeros) narrowListed(out []float32, d []float64) {
 	cols := f.cols
 	out = out[:len(d)]
@@ -63,7 +62,7 @@ func (f *nonzeros) narrowListed(out []float32, d []float64) {
 	f.cols, f.ends = cols, append(f.ends, len(cols))
 }
 
-// narrowFloats writes a row of dS over out.
+// narrowFloats writes a row of dS to out as float32.
 func narrowFloats(out []float32, d []float64) {
 	out = out[:len(d)]
 	for j, v := range d {
@@ -71,10 +70,10 @@ func narrowFloats(out []float32, d []float64) {
 	}
 }
 
-// multiplySparse writes scale·W·v to dst, sharing the rows among all cores. The result does not depend on their
-// number.
+// multiplySparse writes scale·W·v to dst, sharing the rows among all cores. The result does not depend on the number
+// of cores.
 func (f *nonzeros) multiplySparse(dst, w, v blas32.General, scale float32) {
-	const worth = 1 << 20 // multiplications that make a goroutine worth its start
+	const worth = 1 << 20 // multiplications that justify starting a goroutine
 	n := min(runtime.GOMAXPROCS(0), w.Rows, len(f.cols)*v.Cols/worth)
 	if n < 2 {
 		f.multiplyPart(dst, w, v, scale, 0, w.Rows)
@@ -87,7 +86,7 @@ func (f *nonzeros) multiplySparse(dst, w, v blas32.General, scale float32) {
 	wait.Wait()
 }
 
-// multiplyPart does the rows from … end of multiply.
+// multiplyPart computes the rows from … end of multiplySparse.
 func (f *nonzeros) multiplyPart(dst, w, v blas32.General, scale float32, from, end int) {
 	first := 0
 	if from > 0 {

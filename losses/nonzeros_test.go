@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 )
 
-// scattered draws a matrix with one non-zero entry in every, and its list of entries.
+// scattered draws an n×r matrix in which one of every entries is non-zero, and returns it with its list of entries.
 func scattered(rng *rand.Rand, n, r, every int) (blas32.General, *nonzeros) {
 	w, list := features.NewMatrix(n, r), new(nonzeros)
 	list.beginList(n, n*r/sparsest)
@@ -35,8 +35,8 @@ func scattered(rng *rand.Rand, n, r, every int) (blas32.General, *nonzeros) {
 	return w, list
 }
 
-// The sum over the list equals the product, with the same bits on one core and on several. If there are too
-// many entries they are written but not listed.
+// The sum over the list equals the matrix product, with the same bits on one core and on several. If there are too
+// many entries, they are written to the matrix but not listed.
 func TestNonzeros(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct{ n, r, every int }{{3, 640, 60}, {64, 8192, 50}, {7, 500, 1000}, {5, 300, 4}} {
@@ -62,7 +62,7 @@ func TestNonzeros(t *testing.T) {
 			runtime.GOMAXPROCS(was)
 		}
 		if !slices.Equal(results[0].Data, results[1].Data) {
-			t.Errorf("%v: cores change bits", c)
+			t.Errorf("%v: the result depends on the number of cores", c)
 		}
 		for i, x := range want.Data {
 			if math.Abs(float64(x-results[0].Data[i])) > 1e-5 {
@@ -72,8 +72,8 @@ func TestNonzeros(t *testing.T) {
 	}
 }
 
-// BenchmarkNonzeros computes W·v for 64 rows and a bank of 8,192 with 512 numbers, by the list and as a
-// product, for several shares of entries.
+// BenchmarkNonzeros computes W·v for 64 rows and a bank of 8,192 vectors of 512 numbers, with the list and as a
+// matrix product, for several shares of non-zero entries.
 func BenchmarkNonzeros(b *testing.B) {
 	fastProducts(b)
 	v, out := benchSet(8192, benchDim, benchClasses, 1).X, features.NewMatrix(64, benchDim)

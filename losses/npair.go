@@ -2,16 +2,15 @@ package losses
 
 import "math"
 
-// nPair separates the classes of a batch by one pair of each.
+// nPair separates the classes of a batch using one pair per class.
 //
 //	L = 1/m Σ_a -log e^{s_aa} / Σ_b e^{s_ab} + λ/m Σ_a (‖z_a‖² + ‖z_{p_a}‖²),   s_ab = z_a·z_{p_b}
 //
-// The m classes are those with two rows of different images; a is the class's first row, p_a its next of
-// another image. Against a bank p_a is the bank's first member of the class, and there is no penalty. Setting:
-// l2 λ ≥ 0. No such class: 0. A single one: the penalty only. The original takes unnormalised vectors, where λ
-// (0.02 in common code) keeps their lengths small. On the unit rows of a batch the penalty is the constant 2λ.
-// Its gradient is along the row, and the head's normalisation removes it: λ shows in the value and trains
-// nothing.
+// The m classes are those with two rows of different images; a is the class's first row, p_a its next row of another
+// image. Against a bank p_a is the bank's first member of the class, and there is no penalty. Setting: l2 λ ≥ 0.
+// Without such a class the loss is 0; with one, it is only the penalty. The original takes unnormalised vectors, where
+// λ (0.02 in common code) keeps their lengths small. On the unit rows of a batch the penalty is the constant 2λ. Its
+// gradient is along the row, and the head's normalisation removes it: λ changes the value but does not affect training.
 // Time O(n²·d) for the products (of all rows, so that one matrix holds all anchors), memory O(n·r).
 // Source: Sohn, "Improved deep metric learning with multi-class N-pair loss objective", NIPS 2016, Eq. 5 (the
 // N-pair-mc loss); future work of 000. METHODS 3.8, after pytorch-metric-learning.
@@ -19,8 +18,8 @@ type nPair struct {
 	l2 float64
 
 	anchors, positives []int32   // rows and columns of the pairs
-	place              []int32   // by class: 1 + its position in anchors, 0 if it has none
-	e                  []float64 // of one anchor
+	place              []int32   // by class: 1 + its position in anchors, or 0 if it has no pair
+	e                  []float64 // exponentials of one anchor
 }
 
 var nPairEntry = Entry{
@@ -32,7 +31,7 @@ var nPairEntry = Entry{
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "l2", Symbol: "λ", Default: 0.0, Min: 0, Max: 10,
-			Doc: "weight of the squared lengths; on unit rows a constant that trains nothing"},
+			Doc: "weight of the squared lengths; a constant without effect on training if rows have unit length"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		return &similarity{chain{fn: &nPair{l2: v.Number("l2")}, whole: true}}, nil
@@ -69,7 +68,7 @@ func (l *nPair) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(m)
 }
 
-// choosePairs finds the pairs: the first row of a class and the first column that is a positive of it.
+// choosePairs chooses the pairs: the first row of each class with the first column that is a positive of it.
 func (l *nPair) choosePairs(p *pairs) {
 	classes := 0
 	for _, y := range p.rows {

@@ -2,14 +2,14 @@ package losses
 
 import "math"
 
-// ntxent is InfoNCE: it contrasts every positive pair separately with all negatives of its anchor.
+// ntxent is InfoNCE: it contrasts each positive pair separately with all negatives of the anchor.
 //
 //	L = mean over i, p ∈ P(i) of -log e^{s_ip/t} / (e^{s_ip/t} + Σ_{n∈N(i)} e^{s_in/t})
 //
-// The other positives of i are not in the denominator (in supcon they are). Against a bank, P(i) and N(i) are
-// its members. Settings: temperature t > 0. No positives or no negatives: 0. The printed equation draws one
-// positive per anchor and takes the expectation; this is the mean over all of them. ∂/∂s_ip = -(1-q_ip)/t, q_ip
-// the quotient above; the force on the positives is spread over N(i) by its softmax.
+// The other positives of i are not in the denominator (in supcon they are). Against a bank, P(i) and N(i) are its
+// members. Settings: temperature t > 0. Without positives or without negatives the loss is 0. The printed equation
+// draws one positive per anchor and takes the expectation; ntxent takes the mean over all positives. ∂/∂s_ip =
+// -(1-q_ip)/t, where q_ip is the quotient above; the opposite gradient is spread over N(i) by its softmax.
 // Time O(n·r·d), one exponential per pair; memory O(n·r).
 // Source: van den Oord et al., "Representation learning with contrastive predictive coding", 2018; Chen et al.,
 // "A simple framework for contrastive learning" (SimCLR), ICML 2020; Eq. 1 of Long et al., "Understanding and
@@ -17,8 +17,8 @@ import "math"
 type ntxent struct {
 	temperature float64
 
-	e         []float64 // of one anchor: e^{(s-top)/t} of its negatives, 0 elsewhere
-	positives []int32   // its P(i)
+	e         []float64 // e^{(s-top)/t} of one anchor's negatives, 0 elsewhere
+	positives []int32   // P(i) of the anchor
 }
 
 var ntxentEntry = Entry{
@@ -30,7 +30,7 @@ var ntxentEntry = Entry{
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "temperature", Symbol: "t", Default: 0.07, Min: 1e-3, Max: 100,
-			Doc: "divides the similarities: the smaller, the more the nearest vectors count (SimCLR: 0.5)"},
+			Doc: "divides the similarities: the smaller, the more the nearest vectors dominate (SimCLR: 0.5)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		return &similarity{chain{fn: &ntxent{temperature: v.Number("temperature")}}}, nil
@@ -47,7 +47,7 @@ func (l *ntxent) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 		l.positives, top = p.prepareRivals(l.e, l.positives[:0], s, i)
 		terms += float64(len(l.positives))
 		if len(l.positives) == 0 || math.IsInf(top, -1) {
-			continue // no negatives: every quotient is 1
+			continue // without negatives every quotient is 1
 		}
 		total := expSlice(l.e, l.e, inverse, -top*inverse)
 		whole := top*inverse + math.Log(total)

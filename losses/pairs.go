@@ -7,23 +7,22 @@ import (
 	"winnow/features"
 )
 
-// pairs describes a block of a similarity matrix: row i of the block is an anchor with label rows[i], column j
-// a vector with label cols[j].
+// pairs describes a block of a similarity matrix: row i of the block is an anchor with label rows[i], column j is a
+// vector with label cols[j].
 //
-// P(i) = {j : same label, not i itself}, N(i) = {j : another label}. If a batch holds one image several times
-// (a class with fewer images than the sampler takes), those rows are no pair: neither positives nor negatives
-// (METHODS 15.1). If they are views of it (Env.Views), they are positives of each other. In a bank every member
-// with the label is a positive, including earlier vectors of the anchor's own image, as in the paper (METHODS
-// 3.2).
+// P(i) = {j : same label, not i itself}, N(i) = {j : another label}. If a batch holds one image several times (a class
+// with fewer images than the sampler takes), those rows are neither positives nor negatives of each other (METHODS
+// 15.1). If they are views of the image (Env.Views), they are positives of each other. In a bank every member with the
+// label is a positive, including earlier vectors of the anchor's own image, as in PRISM (METHODS 3.2).
 type pairs struct {
 	rows, cols []int
-	self       bool       // rows and columns are the same batch: column first+i of the whole is row i itself
-	first      int        // the row of the whole matrix at which the block starts
-	left       int        // the column at which it starts; not 0 only for a loss of whole columns
-	ids        []int      // of the whole batch if self and rows of one image are no pair, else nil
-	anchors    []int      // IDs of the whole batch, for losses that weigh samples; nil: unknown
+	self       bool       // rows and columns are the same batch: column first+i of the whole matrix is row i itself
+	first      int        // row of the whole matrix at which the block starts
+	left       int        // column at which the block starts; above 0 only for chain.columns
+	ids        []int      // IDs of the whole batch if self and rows of one image are no pair, else nil
+	anchors    []int      // IDs of the whole batch, for losses that weight samples; nil: unknown
 	members    []int      // IDs of the columns, likewise
-	draw       *rand.Rand // nil for losses that draw nothing
+	draw       *rand.Rand // nil for losses that draw no random numbers
 }
 
 // areApart reports whether anchor i and column j, which have the same label, are a positive pair.
@@ -38,12 +37,12 @@ func (p *pairs) areApart(i, j int) bool {
 // isPositive reports whether j ∈ P(i).
 func (p *pairs) isPositive(i, j int) bool { return p.rows[i] == p.cols[j] && p.areApart(i, j) }
 
-// checkSet panics if a caller breaks the contract of Eval. User errors are checked at the doors.
+// checkSet panics if a caller violates the contract of Eval. User errors are checked where input is read.
 func checkSet(what string, s features.Set, dim int) {
 	checkShape(what, s, dim)
 	for i, y := range s.Labels {
 		if y < 0 {
-			panic(fmt.Sprintf("losses: %s: row %d has label %d: a loss compares labelled rows", what, i, y))
+			panic(fmt.Sprintf("losses: %s: row %d has label %d, expected 0 or more", what, i, y))
 		}
 	}
 }

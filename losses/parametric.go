@@ -6,24 +6,24 @@ import (
 	"winnow/features"
 )
 
-// parametric is a [similarity] whose function has a parameter that is not a vector to compare with: the
-// thresholds β of the margin loss. p is nil if the settings fix that parameter.
+// parametric is a [similarity] whose function has a parameter that is not a vector to compare with, such as the
+// thresholds β of the margin loss. p is nil if the settings fix the parameter.
 type parametric struct {
 	similarity
 	own ownSim // the same function as chain.fn
 	p   *features.Param
 }
 
-// ownSim is a simLoss with a parameter. load reads the parameter and resets the sums of eval. store writes the
-// gradient that follows from those sums, or NaN if the loss is NaN. labels are those of the anchors: load
-// panics if there is no parameter for one of them.
+// ownSim is a simLoss with a parameter. loadOwn reads the parameter and resets the sums of evalPairs. It panics if
+// there is no parameter for one of labels, the labels of the anchors. storeOwn computes the gradient from the sums, or
+// NaN if the loss is NaN.
 type ownSim interface {
 	simLoss
 	loadOwn(p *features.Param, labels []int)
 	storeOwn(p *features.Param, loss float64)
 }
 
-// Params implements [Trainable]; it returns none if the settings fix the parameter.
+// Params implements [Trainable]. It returns no parameters if the settings fix the parameter.
 func (l *parametric) Params() []*features.Param {
 	if l.p == nil {
 		return nil

@@ -1,16 +1,16 @@
 package losses
 
-// pairSum is a simLoss whose value sums over all pairs of an anchor, so that it grows with the number of vectors
-// that the batch is compared with.
+// pairSum is a simLoss whose value is a sum over all pairs of an anchor. It grows with the number of vectors that the
+// batch is compared with.
 type pairSum interface {
 	simLoss
-	// pairs returns the number that divides the value of some rows, each with so many pairs, to a mean over pairs.
+	// pairCount returns the divisor that turns the value for rows, each with that many pairs, into a mean over pairs.
 	pairCount(rows, each int) float64
 }
 
-// Pairs returns the number by which the value of a loss over rows, each compared with others vectors, is divided to be
-// a mean over pairs. It is 1 for losses that do not sum over pairs, which most losses do not. The quotient can be
-// compared between steps while the memory bank fills.
+// Pairs returns the divisor that turns the value of a loss over rows, each compared with others vectors, into a mean
+// over pairs. It is 1 for most losses, because they do not sum over pairs. The quotient can be compared between steps
+// while the memory bank fills up.
 func Pairs(l Loss, rows, others int) float64 {
 	s, ok := l.(*similarity)
 	if !ok || rows == 0 || others == 0 {
@@ -22,7 +22,7 @@ func Pairs(l Loss, rows, others int) float64 {
 	return 1
 }
 
-// pairCount implements [pairSum]: the value is a mean over anchors, or, if summed, a sum over them.
+// pairCount implements [pairSum]. The value is a mean over anchors or, if summed is set, a sum over anchors.
 func (l *contrastive) pairCount(rows, each int) float64 {
 	if l.summed {
 		return float64(rows) * float64(each)

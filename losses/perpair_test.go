@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// A bank that holds every vector twice doubles the value, and leaves the value per pair as it is.
+// If a bank holds every vector twice, the value doubles and the value per pair stays the same.
 func TestPairs(t *testing.T) {
 	z, bank := features.NewSet(3, 2), features.NewSet(4, 2)
 	copy(z.X.Data, []float32{1, 0, 0, 1, .6, .8})
@@ -35,7 +35,7 @@ func TestPairs(t *testing.T) {
 		if math.Abs(a-b) > 1e-7 {
 			t.Errorf("printed %v: per pair %v and %v, expected the same", printed, a, b)
 		}
-		if !printed { // the mean over the 12 pairs, by hand
+		if !printed { // the mean over the 12 pairs, computed by hand
 			want := ((0 + .2 + 0 + 0) + (0 + (.6 - .1) + 0 + .2) + ((.6 - .1) + (.96 - .1) + .2 + (1 - .28))) / 12
 			if math.Abs(a-want) > 1e-6 {
 				t.Errorf("per pair %v, expected %v", a, want)
@@ -53,7 +53,7 @@ func TestPairs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := Pairs(l, 3, 8); n != 1 {
-			t.Errorf("%s: divided by %v, expected 1: it is a mean already", name, n)
+			t.Errorf("%s: divided by %v, expected 1 because the loss is a mean", name, n)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Env.Printed changes exactly those losses that say so.
+// Env.Printed changes exactly the losses whose catalog entry describes a printed variant.
 func TestPrinted(t *testing.T) {
 	for _, e := range Catalog {
 		everyday := catalogSubject(t, e, nil)
@@ -21,12 +21,12 @@ func TestPrinted(t *testing.T) {
 			differs = differs || got != want
 		}
 		if differs != (e.Printed != "") {
-			t.Errorf("%s: built otherwise: %v, and the entry says %q", e.Name, differs, e.Printed)
+			t.Errorf("%s: Env.Printed changes the loss: %v, but the entry's Printed is %q", e.Name, differs, e.Printed)
 		}
 	}
 }
 
-// For scl_rhe it is both changes that the golden cases request separately.
+// For scl_rhe, Env.Printed makes both changes that the golden cases request separately.
 func TestPrintedSCLRHE(t *testing.T) {
 	in := conformInput(1, 60)
 	env := testEnv(conformDim, conformClasses, 3)

@@ -12,33 +12,33 @@ import (
 	"winnow/features"
 )
 
-// Proxied is a loss that compares with vectors of its own: classes·perClass rows, class-major (row c·perClass + k
-// is centre k of class c), not normalised; only their directions matter. A filter may judge by them. The rows of
-// a linear classifier are not proxies, because their lengths matter too.
+// Proxied is a loss that compares with its own vectors: classes·perClass rows, class-major (row c·perClass + k is
+// centre k of class c), not normalised. Only their directions matter, and a filter may use them. The rows of a linear
+// classifier are not proxies, because their lengths matter as well.
 type Proxied interface {
 	Trainable
 	Proxies() (p *features.Param, perClass int)
 }
 
-// proxied is a Loss between a batch and learnable proxies p_j, used as p̂_j = p_j/‖p_j‖.
+// proxied is a Loss between a batch and learnable proxies p_j, which are normalised: p̂_j = p_j/‖p_j‖.
 //
 //	S = z·p̂ᵀ, W = ∂sum/∂S:   ∂L/∂z = W p̂ / terms   ∂L/∂p_j = (g_j - (g_j·p̂_j) p̂_j)/‖p_j‖, g = Wᵀ z / terms
 //
-// p̂ is never formed: columns of S and W are divided by the norms instead, and g_j·p̂_j = Σ_i W_ij s_ij. A loss
-// may add weight·Σ within(p̂_j·p̂_k) over the pairs of proxies of one class. A proxy shorter than 1e-12 is
-// divided by 1e-12. An empty batch gives 0 and zero gradients.
+// p̂ is never computed: columns of S and W are divided by the norms instead, and g_j·p̂_j = Σ_i W_ij s_ij. A loss may
+// add weight·Σ within(p̂_j·p̂_k) over the pairs of proxies of one class. A proxy shorter than 1e-12 is divided by
+// 1e-12. An empty batch gives 0 and zero gradients.
 // Source: METHODS 1.1, 5.
 type proxied struct {
 	chain
 	name     string
 	p        *features.Param
 	perClass int
-	cols     []int                                  // the class of every proxy
-	within   func(s float64) (value, slope float64) // nil: no such term
+	cols     []int                                  // class of each proxy
+	within   func(s float64) (value, slope float64) // nil: there is no such term
 	weight   float64
 }
 
-// shortest replaces any smaller norm.
+// shortest replaces smaller norms.
 const shortest = 1e-12
 
 func newProxied(name string, fn simLoss, env Env, perClass int) *proxied {
@@ -98,7 +98,7 @@ func (l *proxied) invertNorms() {
 	}
 }
 
-// backProxies turns W, which c.s holds divided by the norms, into the two gradients.
+// backProxies computes the two gradients from W, which c.s holds divided by the norms.
 func (l *proxied) backProxies(grad *blas32.General, z blas32.General, terms float64) {
 	if terms == 0 {
 		l.emptyResult(grad)
@@ -112,8 +112,8 @@ func (l *proxied) backProxies(grad *blas32.General, z blas32.General, terms floa
 	}
 }
 
-// projectProxy divides the gradient of proxy j by the number of terms, while it is in the cache, and removes its
-// part along = g_j·p̂_j: changing the length of a proxy changes no loss.
+// projectProxy divides the gradient of proxy j by the number of terms, while it is in the cache. It also removes the
+// part along = g_j·p̂_j, because changing the length of a proxy does not change the loss.
 func (l *proxied) projectProxy(j int, share, along float64) {
 	g := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.GradMatrix(), j)}
 	vek32.MulNumber_Inplace(g.Data, float32(share))
@@ -122,7 +122,7 @@ func (l *proxied) projectProxy(j int, share, along float64) {
 	}
 }
 
-// insideTerm returns the term between proxies of one class; if grad, it adds to their gradient.
+// insideTerm returns the term between proxies of one class. If grad is set, it adds to the proxies' gradient.
 func (l *proxied) insideTerm(grad bool) float64 {
 	var sum float64
 	for a := range l.p.Rows {
@@ -152,10 +152,10 @@ func (l *proxied) proxyVector(j int) blas32.Vector {
 	return blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.Matrix(), j)}
 }
 
-// checkClasses panics if a batch does not suit a loss with its own reference.
+// checkClasses panics if a batch is invalid for a loss with its own reference.
 func checkClasses(name string, z features.Set, ref *features.Set, dim, classes int) {
 	if ref != nil {
-		panic("losses: " + name + " compares with its own proxies, found another reference")
+		panic("losses: " + name + " compares with its own proxies: ref must be nil")
 	}
 	checkSet("the batch", z, dim)
 	for i, y := range z.Labels {
@@ -165,14 +165,14 @@ func checkClasses(name string, z features.Set, ref *features.Set, dim, classes i
 	}
 }
 
-// proxyDraws are the initialisations that every loss with proxies offers. The lengths of proxies do not affect
-// the loss, but they decide how far a solver's step turns them.
+// proxyDraws lists the initialisations that every loss with proxies offers. The lengths of proxies do not affect the
+// loss, but they determine how far a solver's step rotates them.
 var proxyDraws = []string{"normal", "uniform"}
 
-const proxyDrawsDoc = "N(0, 1) or uniform in ±1/√d, every coordinate"
+const proxyDrawsDoc = "each coordinate from N(0, 1), or uniform in ±1/√d"
 
-// drawProxies fills the proxies: "normal" is N(0, 1) in every coordinate, "uniform" ±1/√d, "kaiming" N(0, 2/C)
-// with one proxy per class.
+// drawProxies fills the proxies: "normal" draws each coordinate from N(0, 1), "uniform" from ±1/√d, "kaiming" from
+// N(0, 2/C) with one proxy per class.
 func drawProxies(p *features.Param, kind string, rng *rand.Rand) {
 	scale, draw := 1.0, rng.NormFloat64
 	switch kind {

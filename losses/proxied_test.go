@@ -9,9 +9,9 @@ import (
 	"winnow/features"
 )
 
-// The losses of classes by loops over the definition, from raw rows and raw proxies.
+// This file tests the losses of classes, with loops over their definitions from raw rows and raw proxies.
 
-// A class without rows is still pushed away, by every loss of classes.
+// In every loss of classes, the proxies of a class without rows in the batch have a gradient.
 func TestAbsentClassIsPushed(t *testing.T) {
 	in := conformInput(31, 40)
 	const absent = 3
@@ -36,7 +36,7 @@ func TestAbsentClassIsPushed(t *testing.T) {
 	}
 }
 
-// A single class leaves nothing to decide: the sum of Proxy-NCA's original form has no term, a softmax is 1.
+// With a single class, loss and gradient are 0: the sum in Proxy-NCA's original form is empty, and a softmax is 1.
 func TestOneClassAlone(t *testing.T) {
 	in := conformInput(32, 6)
 	clear(in.labels)
@@ -56,7 +56,7 @@ func TestOneClassAlone(t *testing.T) {
 	}
 }
 
-// Extreme settings neither overflow nor lose the sum: the rows are at the proxies, or opposite.
+// Extreme settings cause neither overflow nor underflow for rows at the proxies or opposite to them.
 func TestClassLossesAtExtremes(t *testing.T) {
 	for name, list := range map[string][]map[string]any{
 		"proxy_nca":    {{"scale": 1e4}, {"scale": 1e4, "form": "original"}},
@@ -73,7 +73,7 @@ func TestClassLossesAtExtremes(t *testing.T) {
 				for k, v := range z.Row(j) {
 					z.Row(p.Rows + j)[k] = -v
 				}
-				// at the other class's proxy, opposite to its own
+				// the row is at the other class's proxy, which is opposite to its own class's proxy
 				z.Labels[j], z.Labels[p.Rows+j] = 1-j/perClass, j/perClass
 			}
 			if err := features.Normalize(z.X); err != nil {
@@ -88,7 +88,8 @@ func TestClassLossesAtExtremes(t *testing.T) {
 	}
 }
 
-// A filter by proxies uses directions: it must not get rows whose lengths matter.
+// A loss offers its proxies to filters only if the length of a row does not change the loss, because a filter by
+// proxies uses only directions.
 func TestWhoHasProxies(t *testing.T) {
 	in := conformInput(33, 40)
 	for _, e := range Catalog {
@@ -118,8 +119,8 @@ func TestKaimingProxies(t *testing.T) {
 	}
 }
 
-// blocksDiffer evaluates a loss of classes in blocks and compares it with its float64 twin, which uses all rows
-// at once.
+// blocksDiffer evaluates a loss of classes in blocks and reports whether it differs from the float64 evaluation, which
+// uses all rows at once.
 func blocksDiffer(l Trainable, name string) bool {
 	in := conformInput(34, 150)
 	want, wantGrad, wantParams := exactEval(l, name, in)
@@ -133,16 +134,16 @@ func blocksDiffer(l Trainable, name string) bool {
 }
 
 func TestClassLossesInBlocks(t *testing.T) {
-	const classes = 200 // of which the batch has conformClasses
+	const classes = 200 // the batch contains conformClasses of them
 	for _, e := range Catalog {
 		if e.Against == Proxies &&
 			blocksDiffer(mustNew(t, e.Name, nil, testEnv(conformDim, classes, 3)).(Trainable), e.Name) {
-			t.Errorf("%s: blocks give another loss or gradient than the whole", e.Name)
+			t.Errorf("%s: loss or gradient differ between blocks and the whole batch", e.Name)
 		}
 	}
 	rows := mustNew(t, "proxy_anchor", nil, testEnv(conformDim, classes, 3)).(*proxied)
 	rows.columns = false
 	if !blocksDiffer(rows, "proxy_anchor") {
-		t.Error("proxy_anchor: blocks of rows instead of columns are not seen")
+		t.Error("proxy_anchor: blocks of rows instead of columns go unnoticed")
 	}
 }

@@ -2,15 +2,15 @@ package losses
 
 import "math"
 
-// proxyAnchor makes every proxy an anchor that attracts the rows of its class and repels all others, the
-// hardest rows most.
+// proxyAnchor uses every proxy as an anchor that attracts the rows of its class and repels all other rows, the hardest
+// rows most.
 //
 //	L = 1/|P⁺| Σ_{c∈P⁺} log(1 + Σ_{y_i=c} e^{-α(s_ic - δ)}) + 1/C Σ_c log(1 + Σ_{y_i≠c} e^{α(s_ic + δ)})
 //
-// with s_ic = z_i·p_c/‖p_c‖, C classes and P⁺ those in the batch. Settings: α > 0, δ ≥ 0. Exponents stay within
-// 2α ≤ 512, so no sum overflows and none needs a shift. Defined for any batch: an absent class has its second
-// term only. The loss is a sum over columns: a proxy needs the whole batch at once, so the chain passes whole
-// columns.
+// Here s_ic = z_i·p_c/‖p_c‖, C is the number of classes, and P⁺ are the classes in the batch. Settings: α > 0, δ ≥ 0.
+// Exponents stay within 2α ≤ 512, so that sums cannot overflow and need no shift. The loss is defined for any batch:
+// an absent class has only its second term. The loss is a sum over columns, and a proxy needs the whole batch at once,
+// so the chain passes whole columns.
 // Time O(n·C·d), memory O(n·C).
 // Source: Kim et al., "Proxy anchor loss for deep metric learning", CVPR 2020, Eq. 4; as a baseline with α = 32,
 // δ = 0.1 in BSPML (002). METHODS 5.2.
@@ -18,10 +18,10 @@ type proxyAnchor struct {
 	alpha, delta float64
 	classes      int
 
-	present    []int     // the last call of count in which a class was present
-	calls      int       // number of calls of count
-	e          []float64 // the block, used when no derivative is wanted
-	pull, push []float64 // of every column, Σ e^{-α(s-δ)} over its own rows and Σ e^{α(s+δ)} over the others
+	present    []int     // the last call of countClasses in which each class was present
+	calls      int       // number of calls of countClasses
+	e          []float64 // scratch for the block, used when no derivative is wanted
+	pull, push []float64 // per column: Σ e^{-α(s-δ)} over its own rows, Σ e^{α(s+δ)} over the others
 }
 
 var proxyAnchorEntry = Entry{
@@ -35,11 +35,11 @@ var proxyAnchorEntry = Entry{
 	Proxied:  true,
 	Settings: []Setting{
 		{Name: "alpha", Symbol: "α", Default: 32.0, Min: 1e-3, Max: 256,
-			Doc: "scale of the similarities: how sharply the hardest rows of a proxy count"},
+			Doc: "scale of the similarities: the larger, the more the hardest rows of a proxy dominate"},
 		{Name: "margin", Symbol: "δ", Default: 0.1, Min: 0, Max: 1,
-			Doc: "positives are wanted above δ, negatives below -δ"},
+			Doc: "the targets are similarities above δ for positives and below -δ for negatives"},
 		{Name: "init", Default: "normal", Choices: append([]string{"kaiming"}, proxyDraws...),
-			Doc: proxyDrawsDoc + "; kaiming: N(0, 2/C), the official code"},
+			Doc: proxyDrawsDoc + "; kaiming: N(0, 2/C), as in the official code"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &proxyAnchor{alpha: v.Number("alpha"), delta: v.Number("margin"), classes: env.Classes,
@@ -71,7 +71,7 @@ func (l *proxyAnchor) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) 
 	return sum, p.plainTerms()
 }
 
-// gatherExponentials adds up the columns of e, and gives every row its exponential for its own class.
+// gatherExponentials adds up the columns of e, and sets every row's exponential for its own class.
 func (l *proxyAnchor) gatherExponentials(e, S []float64, p *pairs) {
 	r := len(p.cols)
 	l.pull, l.push = growSlice(l.pull, r), growSlice(l.push, r)
@@ -94,7 +94,7 @@ func (l *proxyAnchor) gatherExponentials(e, S []float64, p *pairs) {
 	}
 }
 
-// spreadExponentials turns the exponentials into derivatives; pull and push hold their factors.
+// spreadExponentials turns the exponentials into derivatives; pull and push hold the factors.
 func (l *proxyAnchor) spreadExponentials(e []float64, p *pairs) {
 	r := len(p.cols)
 	push := l.push

@@ -5,52 +5,51 @@ import (
 	"slices"
 )
 
-// quadruplet wants positives nearer than the negatives of their anchor, by m₁, and nearer than any two images
-// of two other classes, by m₂.
+// quadruplet pulls positives nearer, by m₁, than the negatives of their anchor, and nearer, by m₂, than any two images
+// of two other classes.
 //
 //	L = mean_{(a,p,n)} [g_ap - g_an + m₁]₊ + mean_{(a,p,n₁,n₂)} [g_ap - g_{n₁n₂} + m₂]₊
 //
 // g = ‖z_i - z_j‖², or ‖z_i - z_j‖ unless squared; p ∈ P(a), n ∈ N(a), y_{n₁} ≠ y_a, y_{n₂} ∉ {y_a, y_{n₁}}.
-// Every triplet and every quadruplet counts. Settings: m₁, m₂ ∈ [0, 4]. Without a triplet the first mean is 0;
-// with fewer than three classes the second is 0. The derivative of the distance at 0 is 0.
+// All triplets and quadruplets are used. Settings: m₁, m₂ ∈ [0, 4]. Without a triplet the first mean is 0; with fewer
+// than three classes the second mean is 0. The derivative of the distance at 0 is 0.
 //
-// Triplets and quadruplets are not listed. The thresholds x = g_ap + m₁ of an anchor are sorted and every
-// negative is placed between two of them; running counts and sums then give every threshold its negatives and
-// every negative its thresholds. The second mean does the same for all anchors at once: all negative pairs are
-// placed among the thresholds x = g_ap + m₂ of all positive pairs. For a positive pair of class c, the negative
-// pairs that touch c are subtracted; they are placed separately among the thresholds of their two classes.
+// Triplets and quadruplets are not listed. The thresholds x = g_ap + m₁ of an anchor are sorted, and every negative is
+// placed between two of them. Running counts and sums then give the negatives below every threshold and the thresholds
+// above every negative. The second mean does the same for all anchors at once: all negative pairs are placed among the
+// thresholds x = g_ap + m₂ of all positive pairs. For a positive pair of class c, the negative pairs with a row of c
+// are subtracted; they are placed separately among the thresholds of their two classes.
 // Time O(n²·d) for the products and O((n² + M) log M) for M positive pairs, memory O(n² + M).
-// Differs from the print: g is the distance of the embedding, not a learnt metric on top of it; all triplets
-// and quadruplets are used instead of mined ones; the only normalisation of the terms is the two means.
-// Source: Chen et al., "Beyond triplet loss: a deep quadruplet network for person re-identification", CVPR
-// 2017, section 3; m₁ = 1, m₂ = 0.5 with squares (METHODS 4.5, from memory); future work of 000.
+// Differences from the paper: g is the distance of the embeddings, not a learnt metric of them; all triplets and
+// quadruplets are used instead of mined ones; the terms are normalised only by the two means.
+// Source: Chen et al., "Beyond triplet loss: a deep quadruplet network for person re-identification", CVPR 2017,
+// section 3; m₁ = 1, m₂ = 0.5 with squares (METHODS 4.5, from memory); future work of 000.
 type quadruplet struct {
 	distance distance
 	m1, m2   float64
 
 	classes      []class
 	order        []int32 // rows, class by class
-	of           []int32 // index in classes of every row's class
+	of           []int32 // index in classes of each row's class
 	delta, slope []float64
-	below        []float64  // thresholds of one anchor, then of all positive pairs, rising
-	near         []negative // between the steps of below
+	below        []float64  // ascending thresholds of one anchor, then of all positive pairs
+	near         []negative // negatives between neighbouring thresholds in below
 	ends         []int32
 	couples      []couple // positive pairs, class by class, sorted by distance
 	x            []float64
-	touching     []negative // between the steps of every class: a class with m couples has m+1
+	touching     []negative // negatives between the steps of each class: a class with m couples has m+1
 }
 
 // class is one label of the batch.
 type class struct {
 	label, size int
-	from        int       // its first row in order
-	first, last int       // its positive pairs in couples
-	gaps        int       // its first place in touching
-	steps       []float64 // thresholds of its positive pairs, rising
+	from        int       // index of its first row in order
+	first, last int       // range of its positive pairs in couples
+	gaps        int       // index of its first entry in touching
+	steps       []float64 // ascending thresholds of its positive pairs
 }
 
-// negative sums up the negatives between two neighbouring thresholds: their number and the sum of their
-// distances.
+// negative describes the negatives between two neighbouring thresholds by their number and the sum of their distances.
 type negative struct{ count, sum float64 }
 
 // couple is a positive pair.
@@ -69,9 +68,9 @@ var quadrupletEntry = Entry{
 	Settings: []Setting{
 		{Name: "squared", Default: true, Doc: "g is the squared distance (false: the distance)"},
 		{Name: "margin1", Symbol: "m₁", Default: 1.0, Min: 0, Max: 4,
-			Doc: "to the negatives of the anchor (0.2 where g is not squared)"},
+			Doc: "margin to the negatives of the anchor (usual if g is not squared: 0.2)"},
 		{Name: "margin2", Symbol: "m₂", Default: 0.5, Min: 0, Max: 4,
-			Doc: "to pairs of two other classes (0.2 where g is not squared)"},
+			Doc: "margin to pairs of two other classes (usual if g is not squared: 0.2)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &quadruplet{distance: l2, m1: v.Number("margin1"), m2: v.Number("margin2")}
@@ -144,8 +143,8 @@ func (l *quadruplet) gatherPositives(S []float64, p *pairs) (triplets float64) {
 	return triplets
 }
 
-// countQuadruplets returns the number of quadruplets: for every unordered positive pair, the unordered negative pairs
-// without a row of its class.
+// countQuadruplets returns the number of quadruplets: the sum over all unordered positive pairs of the number of
+// unordered negative pairs without a row of the pair's class.
 func (l *quadruplet) countQuadruplets() (count float64) {
 	n := float64(len(l.order))
 	all := n * n
@@ -159,7 +158,7 @@ func (l *quadruplet) countQuadruplets() (count float64) {
 	return count
 }
 
-// meanTriplets returns the first mean; share is 1/triplets.
+// meanTriplets returns the first mean; share is 1/(number of triplets).
 func (l *quadruplet) meanTriplets(dS, S []float64, p *pairs, share float64) (sum float64) {
 	n := len(p.rows)
 	for i, y := range p.rows {
@@ -206,7 +205,7 @@ func (l *quadruplet) meanTriplets(dS, S []float64, p *pairs, share float64) (sum
 	return sum * share
 }
 
-// pairsOfOthers returns the second mean; share is 1/quadruplets. Unordered pairs are above the diagonal.
+// pairsOfOthers returns the second mean; share is 1/(number of quadruplets). Only pairs above the diagonal count.
 func (l *quadruplet) pairsOfOthers(dS, S []float64, share float64) float64 {
 	n := len(l.order)
 	l.sortThresholds()
@@ -238,8 +237,7 @@ func (g *negative) addNegativeValue(v float64) {
 	g.sum += v
 }
 
-// sortThresholds sorts the thresholds of all positive pairs and those of each class, and clears the places between
-// them.
+// sortThresholds sorts the thresholds of all positive pairs and of each class, and clears the sums between them.
 func (l *quadruplet) sortThresholds() {
 	l.x = growSlice(l.x, len(l.couples))
 	gaps := 0
@@ -261,8 +259,8 @@ func (l *quadruplet) sortThresholds() {
 	clear(l.touching)
 }
 
-// dropNegatives gives every positive pair the negative pairs nearer than its threshold, except those that touch its
-// class.
+// dropNegatives pairs every positive pair with the negative pairs nearer than its threshold, except those with a row
+// of its class, and adds their terms.
 func (l *quadruplet) dropNegatives(dS []float64, share float64) (sum float64) {
 	n := len(l.order)
 	for k := range l.below {

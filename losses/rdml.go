@@ -2,23 +2,23 @@ package losses
 
 import "math"
 
-// rdml bounds the hinge of every triplet, so that the pull of a triplet with a wrong label is limited.
+// rdml bounds the hinge of every triplet, which limits the gradient of a triplet with a wrong label.
 //
 //	L = R over all (a, p, n) of  (1 - e^{-ηh}) / (1 - e^{-η}),    h = [m + D_ap - D_an]₊
 //
-// D is a distance of unit vectors, squared in the paper (h ≤ 5 there); p ∈ P(a), n ∈ N(a).
-// ∂l/∂h = η e^{-ηh} / (1 - e^{-η}): a triplet weighs less the more it is violated. η → 0: the hinge itself. R is
-// the mean over all triplets, including those with h = 0; avg_nonzero and sum are as for the triplet loss. No
-// triplet: 0.
+// D is a distance of unit vectors, squared in the paper (there h ≤ 5); p ∈ P(a), n ∈ N(a). ∂l/∂h = η e^{-ηh} / (1 -
+// e^{-η}): the more a triplet is violated, the less it weighs. As η → 0, the loss becomes the hinge. R is the mean
+// over all triplets, including those with h = 0; avg_nonzero and sum are as for the triplet loss. Without a triplet
+// the loss is 0.
 // Settings: η > 0, margin m ∈ [0, 4], distance D (l2sq), reduction R.
 //
-// With c = m + D_ap and the positives sorted by distance, those with c > D_an come last, and
-// 1 - e^{-ηh} = -(X + Q·Y) for X = e^{-ηc} - 1, Q = e^{-ηc}, Y = e^{ηD_an} - 1: tails of X and Q give the sum
-// over the positives, and at the smallest η at most four digits are lost.
+// Let c = m + D_ap, with the positives sorted by distance: those with c > D_an are last. As 1 - e^{-ηh} = -(X + Q·Y)
+// for X = e^{-ηc} - 1, Q = e^{-ηc}, Y = e^{ηD_an} - 1, tails of X and Q give the sum over the positives. At the
+// smallest η this loses at most four digits.
 // Time O(r log |P|) and one exp per column for each anchor, after the products O(n·r·d). Memory O(n·r).
-// Source: Al-Obaidi et al., "Robust metric learning based on the rescaled hinge loss", IJMLC 2020, as used in
-// BSPML (002), η ∈ {0.5, 1, 2, 3, 4} there; METHODS 4.4. Differs from the print: a deep loss on all triplets of
-// the batch, not a Mahalanobis metric fitted by half-quadratic steps (002-11).
+// Source: Al-Obaidi et al., "Robust metric learning based on the rescaled hinge loss", IJMLC 2020, as used in BSPML
+// (002), there with η ∈ {0.5, 1, 2, 3, 4}; METHODS 4.4. Difference from Al-Obaidi et al.: a deep loss on all triplets
+// of the batch, not a Mahalanobis metric fitted by half-quadratic steps (002-11).
 type rdml struct {
 	distance    distance
 	eta, margin float64
@@ -35,13 +35,13 @@ var rdmlEntry = Entry{
 	Name:     "rdml",
 	Title:    "RDML, rescaled hinge",
 	Paper:    "Al-Obaidi et al. 2020; BSPML (002)",
-	Equation: "a baseline of 002, without an equation there",
+	Equation: "a baseline of 002, which prints no equation",
 	Formula:  "R_{(a,p,n)} (1 - e^{-ηh}) / (1 - e^{-η}),  h = [m + D_ap - D_an]₊",
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "eta", Symbol: "η", Default: 1.0, Min: 1e-4, Max: 100,
-			Doc: "how soon a violated triplet loses weight; towards 0: the hinge"},
-		{Name: "margin", Symbol: "m", Default: 1.0, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
+			Doc: "the larger, the faster a violated triplet loses weight; near 0 the loss is the hinge"},
+		{Name: "margin", Symbol: "m", Default: 1.0, Min: 0, Max: 4, Doc: "how much farther a negative must be"},
 		{Name: "distance", Symbol: "D", Default: "l2sq", Choices: distances, Doc: distancesDoc},
 		overTerms("triplets"),
 	},
@@ -68,7 +68,7 @@ func (l *rdml) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	return t.sum, t.tallyDivisor(l.reduce, p)
 }
 
-// computeTails computes the tails of X and Q; it also clears the slopes' steps.
+// computeTails computes the tails of X and Q, and clears the steps of the slopes.
 func (l *rdml) computeTails(reach []float64) {
 	n := len(reach)
 	l.x, l.q, l.steps = growSlice(l.x, n+1), growSlice(l.q, n+1), growSlice(l.steps, n+1)

@@ -2,8 +2,8 @@ package losses
 
 import "math"
 
-// prepareRivals prepares the row of anchor i for losses of exponentials: dst gets the similarities of N(i) and -Inf
-// everywhere else, so that exp needs no test of labels; top is their maximum, or -Inf if N(i) is empty. P(i) is
+// prepareRivals prepares the row of anchor i for losses of exponentials. dst gets the similarities of N(i) and -Inf
+// everywhere else, so that exp needs no test of labels. top is their maximum, or -Inf if N(i) is empty. P(i) is
 // appended to positives.
 func (p *pairs) prepareRivals(dst []float64, positives []int32, s []float64, i int) (_ []int32, top float64) {
 	top = math.Inf(-1)

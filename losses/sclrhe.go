@@ -5,42 +5,41 @@ import (
 	"math"
 )
 
-// sclRHE is the supervised contrastive loss corrected for human labelling errors: harder positives and harder
-// negatives weigh more, and the expected share of false pairs is subtracted from both sides.
+// sclRHE is the supervised contrastive loss corrected for human labelling errors: harder positives and negatives weigh
+// more, and the expected share of false pairs is subtracted from both sides.
 //
 //	iw(v, b) = Σ_j e^{(1+b)v_j} / Σ_j e^{b·v_j}                    the mean of e^v under weights tilted by e^{b·v}
 //	A   = Q/(1-τ_p) · [iw(P, -β) - τ_p iw(N, -β)],   A ← max(A, Q e^{-1/t}),   Q = |P(i)|
 //	B   = W/(1-τ_n) · [iw(N, β') - τ_n iw(P, β')],   B ← max(B, W e^{-1/t}),   W = |N(i)|
 //	l_i = -log A/(A + B),      L = mean of l_i over anchors with a positive and a negative
 //
-// iw runs over v = s_ij/t of P(i) or N(i); the weights are differentiated too; a clamped side has no gradient.
-// Against a bank P(i) and N(i) are its members. Settings: temperature t ≥ 0.01; beta β and beta_neg β' from 0
-// to 5; τ_p = P(an assigned positive is false) and τ_n = P(an assigned negative is false), by default from the
-// rate τ of wrong labels and the C classes of the run,
+// iw is over v = s_ij/t of P(i) or N(i). The gradient includes the weights; a clamped side has no gradient. Against a
+// bank P(i) and N(i) are its members. Settings: temperature t ≥ 0.01; beta β and beta_neg β' from 0 to 5; τ_p = P(an
+// assigned positive is false) and τ_n = P(an assigned negative is false). By default these follow from the rate τ of
+// wrong labels and the number C of classes of the run,
 //
 //	τ_p = 2τ - τ² - τ²/(C-1),   τ_n = 2τ(1-τ)/(C-1) + τ²(C-2)/(C-1)²,   both 0 where C = 1;
 //
-// With clamp false there are no maxima, and anchors with A ≤ 0 or A + B ≤ 0, whose term is undefined, are left
-// out. Without any anchor: 0. β = β' = τ = 0 gives supcon's in less log|P|.
+// If clamp is false, A and B have no lower bound, and anchors with A ≤ 0 or A + B ≤ 0, whose term is undefined, are
+// skipped. Without any anchor the loss is 0. β = β' = τ = 0 gives the form in of supcon minus log|P|.
 //
-// Differs from the print (METHODS 2): the sign of the tilt (004-3), which is copied from a loss of negatives; two
-// rates in place of one pair (004-4); the logarithm of a negative number (004-1), the mixed-up sides (004-5),
-// P_FP and P_FN as enumeration gives them (004-6), the clamps of HCL (004-7). Env.Printed builds it with +β, so
-// that easier positives weigh more, and with l_i/Q (Eq. 5); the print also has tau_p = τ⁻ and tau_n = τ⁺.
-// Time O(n·r·d); a pair costs one exponential and a root where β = β' = 1/2, two or three exponentials
-// otherwise. No sum needs a shift: with unit rows exponents stay within ±(1+5)/0.01 = ±600, and float64 holds
-// e^{±700}.
-// Source: Long et al., "Understanding and mitigating human-labelling errors in supervised contrastive
-// learning", 2024 (004), Eq. 14 with 6-13; the estimate iw is that of Robinson et al., "Contrastive learning
-// with hard negative samples" (HCL), ICLR 2021. METHODS 10.
+// Differences from the paper (METHODS 2): the sign of the tilt (004-3), which the paper copies from a loss of
+// negatives; two rates instead of one pair (004-4); the logarithm of a negative number (004-1), the interchanged sides
+// (004-5), P_FP and P_FN as enumeration gives them (004-6), the clamps of HCL (004-7). Env.Printed uses +β, so that
+// easier positives weigh more, and l_i/Q (Eq. 5); in the paper, moreover, tau_p = τ⁻ and tau_n = τ⁺.
+// Time O(n·r·d). A pair costs one exponential and a root if β = β' = 1/2, otherwise two or three exponentials. Sums
+// need no shift: with unit rows exponents stay within ±(1+5)/0.01 = ±600, and float64 can represent e^{±700}.
+// Source: Long et al., "Understanding and mitigating human-labelling errors in supervised contrastive learning", 2024
+// (004), Eq. 14 with 6-13; the estimate iw is that of Robinson et al., "Contrastive learning with hard negative
+// samples" (HCL), ICLR 2021. METHODS 10.
 type sclRHE struct {
 	inverse          float64 // 1/t
 	tilt, tiltNeg    float64 // ±β, β'
 	falsePos, falseN float64 // τ_p, τ_n
 	floor            float64 // e^{-1/t}; 0: no clamp
-	share            bool    // l_i is divided by Q
+	share            bool    // whether l_i is divided by Q
 
-	e, h, f []float64 // of one anchor: e^v, e^{±βv}, e^{β'v}
+	e, h, f []float64 // powers of one anchor: e^v, e^{±βv}, e^{β'v}
 }
 
 var sclRHEEntry = Entry{
@@ -53,18 +52,18 @@ var sclRHEEntry = Entry{
 	Against: Both,
 	Settings: []Setting{
 		{Name: "temperature", Symbol: "t", Default: 0.1, Min: 0.01, Max: 100,
-			Doc: "divides the similarities: the smaller, the more the nearest vectors count"},
+			Doc: "divides the similarities: the smaller, the more the nearest vectors dominate"},
 		{Name: "beta", Symbol: "β", Default: 0.5, Min: 0, Max: 5,
-			Doc: "how much more hard positives weigh; 0: all alike"},
+			Doc: "additional weight of hard positives; 0: all are equal"},
 		{Name: "beta_neg", Symbol: "β'", Default: 0.5, Min: 0, Max: 5,
-			Doc: "how much more hard negatives weigh; 0: all alike"},
+			Doc: "additional weight of hard negatives; 0: all are equal"},
 		{Name: "tau", Symbol: "τ", Default: 0.033, Min: 0, Max: 1,
-			Doc: "rate of wrong labels (CIFAR-100: 0.0585, ImageNet: 0.0583); makes tau_p and tau_n"},
+			Doc: "rate of wrong labels (CIFAR-100: 0.0585, ImageNet: 0.0583), from which tau_p and tau_n follow"},
 		{Name: "tau_p", Symbol: "τ_p", Default: -1.0, Min: -1, Max: 0.999,
-			Doc: "share of false among assigned positives; -1: from tau and the classes"},
+			Doc: "share of false pairs among positives; -1: computed from tau and the number of classes"},
 		{Name: "tau_n", Symbol: "τ_n", Default: -1.0, Min: -1, Max: 0.999,
-			Doc: "share of false among assigned negatives; -1: from tau and the classes"},
-		{Name: "clamp", Default: true, Doc: "keep both sides above a minimum"},
+			Doc: "share of false pairs among negatives; -1: computed from tau and the number of classes"},
+		{Name: "clamp", Default: true, Doc: "keep the estimates A and B above a minimum"},
 	},
 	Printed: "positives are tilted by +β (Eq. 11-13), and the term is divided by their number (Eq. 5)",
 	New: func(v Values, env Env) (Loss, error) {
@@ -87,7 +86,7 @@ var sclRHEEntry = Entry{
 	},
 }
 
-// falseRates returns the probabilities that a pair of samples is false, for one label and for two labels, if a
+// falseRates returns the probabilities that a pair with equal labels, and a pair with different labels, is false, if a
 // share tau of the labels is wrong and all other classes are equally likely.
 func falseRates(tau float64, classes int) (positive, negative float64) {
 	if classes < 2 {
@@ -97,7 +96,7 @@ func falseRates(tau float64, classes int) (positive, negative float64) {
 	return 2*tau - tau*tau - tau*tau/others, 2*tau*(1-tau)/others + tau*tau*(others-1)/(others*others)
 }
 
-// rateSetting returns a setting that is a rate, or otherwise if it is -1.
+// rateSetting returns a setting that is a rate, or otherwise if the setting is -1.
 func rateSetting(v Values, name string, otherwise float64) (float64, error) {
 	given := v.Number(name)
 	if given == -1 {
@@ -133,11 +132,11 @@ func (l *sclRHE) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, terms
 }
 
-// side is the derivative of l_i with respect to the two estimates iw in A, or those in B.
+// side holds the derivatives of l_i with respect to the two estimates iw in A, or to those in B.
 type side struct{ pos, neg float64 }
 
-// anchorLoss returns l_i and its derivatives with respect to iw(P, ±β), iw(N, ±β) of A and iw(P, β'), iw(N, β') of
-// B. ok is false if l_i is undefined.
+// anchorLoss returns l_i and its derivatives with respect to iw(P, ±β) and iw(N, ±β) in A, and to iw(P, β') and iw(N,
+// β') in B. ok is false if l_i is undefined.
 func (l *sclRHE) anchorLoss(pos, neg *tilted) (value float64, da, db side, ok bool) {
 	ka, kb := pos.count/(1-l.falsePos), neg.count/(1-l.falseN)
 	a := ka * (pos.eh/pos.h - l.falsePos*neg.eh/neg.h)

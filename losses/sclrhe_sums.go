@@ -18,7 +18,7 @@ func (l *sclRHE) raisePowers(s []float64) {
 	}
 }
 
-// fillPowers fills dst with e^{b·s·inverse}, where e holds e^{s·inverse}.
+// fillPowers fills dst with e^{b·s·inverse}; e holds e^{s·inverse}.
 func fillPowers(dst, e, s []float64, b, inverse float64) {
 	switch b {
 	case 0:
@@ -36,14 +36,14 @@ func fillPowers(dst, e, s []float64, b, inverse float64) {
 	}
 }
 
-// tilted holds the sums over P(i) or N(i) that make up iw: Σ e^{(1+b)v} and Σ e^{bv} for both tilts.
+// tilted holds the sums over P(i) or N(i) from which iw is computed: Σ e^{(1+b)v} and Σ e^{bv} for both tilts.
 type tilted struct{ count, eh, h, ef, f float64 }
 
 func (l *sclRHE) collectTilts(i int, p *pairs) (pos, neg tilted) {
 	y, cols := p.rows[i], p.cols
 	e, h, f := l.e[:len(cols)], l.h[:len(cols)], l.f[:len(cols)]
 	var count int
-	var sumEH, sumH, sumEF, sumF float64 // in registers, because there are many negatives
+	var sumEH, sumH, sumEF, sumF float64 // local, to stay in registers: there are many negatives
 	for j, c := range cols {
 		if c != y {
 			count++
@@ -72,7 +72,7 @@ func (l *sclRHE) pullCoefficients(g *tilted, byTilt, byTiltNeg float64) [4]float
 	}
 }
 
-// spreadTilts writes the derivatives of anchor i; d is 0 where there is no pair.
+// spreadTilts writes the derivatives of anchor i to d, with 0 for columns that are not pairs.
 func (l *sclRHE) spreadTilts(d []float64, i int, p *pairs, pos, neg [4]float64) {
 	y, cols := p.rows[i], p.cols[:len(d)]
 	e, h, f := l.e[:len(d)], l.h[:len(d)], l.f[:len(d)]

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// selection says which triplets of an anchor a loss uses; elsewhere it is called a miner. For a positive at
-// distance δ_ap, the eligible negatives n are those in a window:
+// selection selects the triplets of an anchor that a loss uses (also called a miner). For a positive at distance δ_ap,
+// the eligible negatives n are those in a window:
 //
 //	all             every n
 //	violating       δ_an - δ_ap ≤ g            the margin miner's sets; violating is its "all",
@@ -14,12 +14,12 @@ import (
 //	semihard_all    0 < δ_an - δ_ap ≤ g
 //	easy            δ_an - δ_ap > g
 //	semihard        0 ≤ δ_an - δ_ap < g        one n, uniform
-//	random_semihard δ_an - δ_ap < g            one n, uniform: includes hard ones, as in the formula
-//	fixed_semihard  0 < δ_an - δ_ap            the nearest n (ties: the first); it may be beyond the margin
+//	random_semihard δ_an - δ_ap < g            one n, uniform: includes hard negatives, as in the formula
+//	fixed_semihard  0 < δ_an - δ_ap            the nearest n (ties: the first), which may be beyond the margin
 //
-// The first five take all n of the window. The others take one for every positive, or none if the window is
-// empty. batch_hard has no window: it takes the farthest positive with the nearest negative (ties: the first).
-// The selection has no gradient. p ranges over P(a) and n over N(a), against a bank over its members.
+// The first five take all n in the window. The others take one n for every positive, or none if the window is empty.
+// batch_hard has no window: it takes the farthest positive with the nearest negative (ties: the first). The selection
+// has no gradient. p ranges over P(a) and n over N(a); against a bank these are its members.
 // Source: METHODS 6.2 to 6.4. semihard: Eq. 7 of Yu et al. (003), after Schroff et al., "FaceNet", CVPR 2015;
 // random and fixed: Eq. 28 and 29 of Le & Odobez (000); batch_hard: Hermans et al., "In defense of the triplet
 // loss", 2017; the sets are the TripletMarginMiner of pytorch-metric-learning.
@@ -43,17 +43,17 @@ const (
 	takeEasy
 )
 
-// selections are the names of the kinds of selection.
+// selections lists the names of the kinds of selection.
 var selections = []string{"semihard", "random_semihard", "fixed_semihard", "batch_hard", "all", "violating", "hard",
 	"semihard_all", "easy"}
 
 func asTake(word string) take { return take(slices.Index(selections, word)) }
 
-// selectionDocs describes each of them.
+// selectionDocs describes each kind of selection.
 var selectionDocs = []string{
-	"with every positive one negative drawn from δ_ap ≤ δ_an < δ_ap + g",
-	"with every positive one negative drawn from δ_an < δ_ap + g, the hard ones too",
-	"with every positive the nearest negative that is farther, δ_an > δ_ap",
+	"for every positive one negative, drawn from δ_ap ≤ δ_an < δ_ap + g",
+	"for every positive one negative, drawn from δ_an < δ_ap + g, including hard ones",
+	"for every positive the nearest negative with δ_an > δ_ap",
 	"the farthest positive with the nearest negative",
 	"every positive with every negative",
 	"all with δ_an ≤ δ_ap + g: hard and semihard_all together",
@@ -62,13 +62,13 @@ var selectionDocs = []string{
 	"all with δ_an > δ_ap + g",
 }
 
-// takesEvery reports whether all negatives of a window are taken.
+// takesEvery reports whether all negatives in a window are taken.
 func (s selection) takesEvery() bool { return s.take >= takeAll }
 
-// drawsOne reports whether one negative of a window is drawn.
+// drawsOne reports whether one negative in a window is drawn.
 func (s selection) drawsOne() bool { return s.take <= takeRandom }
 
-// windowBounds returns the bounds low ≤ δ_an < high for a positive at distance ap; both are increasing in ap.
+// windowBounds returns the bounds low ≤ δ_an < high for a positive at distance ap. Both grow with ap.
 func (s selection) windowBounds(ap float64) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	switch s.take {
@@ -90,12 +90,12 @@ func (s selection) windowBounds(ap float64) (low, high float64) {
 	return low, high
 }
 
-// nextAbove returns the next larger number, so that d ≤ x is the same as d < above(x).
+// nextAbove returns the next larger number, so that d ≤ x is equivalent to d < nextAbove(x).
 func nextAbove(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
-// positives are P(i) of one anchor sorted by distance, each with the window of its negatives and its reach
-// c = δ_ap + m. For a negative at distance δ, the positives whose window contains it are contiguous, and so are
-// those with c > δ, whose triplet with it has a hinge above 0: two searches replace |P| terms.
+// positives holds P(i) of one anchor sorted by distance, each with the window of its negatives and its reach c = δ_ap
+// + m. For a negative at distance δ, the positives whose window contains it are contiguous. So are those with c > δ,
+// whose triplet with the negative has a hinge above 0. Two searches therefore replace |P| terms.
 type positives struct {
 	band
 	low, high, reach []float64
@@ -117,7 +117,7 @@ func (q *positives) rankPositives(delta []float64, i int, p *pairs, s selection,
 	return n
 }
 
-// choosingRange returns the range of positives whose window contains a negative at distance an.
+// choosingRange returns the range of positives whose windows contain a negative at distance an.
 func (q *positives) choosingRange(an float64) (from, to int) {
 	if q.whole {
 		return 0, len(q.order)
@@ -125,7 +125,7 @@ func (q *positives) choosingRange(an float64) (from, to int) {
 	return upTo(q.high, an), upTo(q.low, an)
 }
 
-// upTo returns how many numbers of a sorted row are at most d.
+// upTo returns how many numbers in a sorted row are at most d.
 func upTo(row []float64, d float64) int {
 	n := 0
 	for len(row) > 0 {

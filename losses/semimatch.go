@@ -8,22 +8,23 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// matching computes the terms of [adaptedTriplet] that compare the means of selected rows with the means they
-// should match. Class means are weighted by how often a row was selected.
+// matching computes the terms of [adaptedTriplet] that compare the means of selected rows with target means. Class
+// means are weighted by how often each row was selected.
 //
 //	L_match = Σ_y ‖Φ_y^S - Φ_y‖²            L_semi = ‖r‖², r = Σ_y θ_y Φ_y^S - u
 //	θ_{1…} = (AᵀA + ridge)⁻¹ Aᵀ (u - Φ_0)   θ_0 = 1 - Σ θ   A = [Φ_1 - Φ_0, Φ_2 - Φ_0, …]
 //
-// over the classes 0, 1, … with selected rows, in the order of their labels. θ estimates their shares among the
-// unlabelled rows from the mean u. printed has u in place of u - Φ_0, which is Eq. 19 as printed and is not the
-// minimiser. θ may be negative. One class: θ = 1.
-// If AᵀA is singular (equal means, or as many classes as dimensions), 1e-6 of its mean diagonal is added. With
-// Y - 1 ≥ D classes in D dimensions every u can be matched: r is 0 and the term has no effect. θ is a constant
-// in the gradient, which is exact for the unconstrained minimiser:
+// The sums are over the classes 0, 1, … with selected rows, in the order of their labels. θ estimates the classes'
+// shares among the unlabelled rows from the mean u. If printed is set, u replaces u - Φ_0, as printed in Eq. 19; this
+// is not the minimiser. θ may be negative. With one class θ = 1.
+// If AᵀA is singular (equal means, or as many classes as dimensions), 1e-6 of its mean diagonal is added. With Y - 1 ≥
+// D classes in D dimensions every u can be matched: r is 0 and the term has no effect. θ is a constant in the
+// gradient, which is exact for the unconstrained minimiser:
 //
 //	∂L_semi/∂Φ_y = 2 θ_y r,   ∂L_semi/∂u = -2 r
 //
-// All in float64. Source: 003, Eq. 12-15 and 18-20, with 19 corrected; METHODS 9.1, 9.2, 003-1, 003-7.
+// All computations are float64. Source: 003, Eq. 12-15 and 18-20, with Eq. 19 corrected; METHODS 9.1, 9.2, 003-1,
+// 003-7.
 type matching struct {
 	printed bool
 	ridge   float64
@@ -31,18 +32,18 @@ type matching struct {
 	order  []int // rows of the batch, class by class
 	weight []float64
 	chosen []chosenClass
-	shift  []float64 // d numbers
+	shift  []float64 // a vector of length d
 	phi    []float64 // Φ^S of every class, Y×d
 	u      []float64
 	theta  []float64
 	a      []float64 // (Y-1)×d
-	normal []float64 // AᵀA and its factor
+	normal []float64 // AᵀA, then its Cholesky factor
 }
 
-// chosenClass is a class with selected rows: its rows are order[from:to].
+// chosenClass is a class with selected rows. Its rows are order[from:to].
 type chosenClass struct{ from, to int }
 
-// rowsOf is a matrix of either precision; without data it means no matrix.
+// rowsOf is a matrix of either precision. Without data it represents no matrix.
 type rowsOf[T float32 | float64] struct {
 	data         []T
 	stride, cols int
@@ -51,7 +52,7 @@ type rowsOf[T float32 | float64] struct {
 func (m rowsOf[T]) rowAt(i int) []T { return m.data[i*m.stride : i*m.stride+m.cols] }
 
 // groupRows sorts the labelled rows by class and computes their weights: weight[k] is n_i/Σn of row order[k]. count
-// is parallel to rows.
+// holds n_i for each entry of rows.
 func (m *matching) groupRows(rows, labels []int, count []float64, d int) {
 	n := len(rows)
 	m.order, m.weight, m.chosen = growSlice(m.order, n), growSlice(m.weight, n), m.chosen[:0]
@@ -133,7 +134,7 @@ func matchUnlabelled[T float32 | float64](m *matching, z, grad rowsOf[T], others
 	return weight * floats.Dot(r, r)
 }
 
-// solveTheta computes theta.
+// solveTheta solves the equations for theta.
 func (m *matching) solveTheta(d int) {
 	n := len(m.chosen) - 1
 	m.theta = growSlice(m.theta, n+1)
@@ -155,7 +156,7 @@ func (m *matching) solveTheta(d int) {
 			row := m.a[y*d : (y+1)*d]
 			mean += floats.Dot(row, row) / float64(n)
 		}
-		// If the mean is 0 all class means are equal, and every θ is as good.
+		// A mean of 0 means that all class means are equal; every θ is then equally good.
 		m.fillSquares(d, n, m.ridge+max(1e-6*mean, 1e-300))
 		factorCholesky(m.normal, n)
 	}
@@ -176,8 +177,8 @@ func (m *matching) fillSquares(d, n int, ridge float64) {
 	}
 }
 
-// factorCholesky replaces the lower half of the n×n matrix g by its Cholesky factor, and reports whether g is far
-// enough from singular for one.
+// factorCholesky replaces the lower half of the n×n matrix g by its Cholesky factor. It returns false if g is too
+// close to singular.
 func factorCholesky(g []float64, n int) bool {
 	for i := range n {
 		whole := g[i*n+i]

@@ -9,11 +9,11 @@ import (
 	"winnow/features"
 )
 
-// similarity is a Loss of pairs or triplets: a batch against itself, or against a bank of constants.
+// similarity is a Loss of pairs or triplets: of a batch with itself, or with a bank of constant vectors.
 //
 //	S = z·zᵀ:    ∂L/∂z = (W + Wᵀ) z / terms     S = z·vᵀ:    ∂L/∂z = W v / terms     with W = ∂sum/∂S
 //
-// Memory n·r float32 and two blocks, kept between calls: no allocation at a size seen before.
+// It takes the memory of n·r float32 numbers and two blocks, which it reuses for batches of the same size or smaller.
 // Source: METHODS 1.1.
 type similarity struct{ chain }
 
@@ -42,8 +42,8 @@ func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Se
 	return sum / terms
 }
 
-// batchPairs returns the pairs of a batch with itself (ref nil) or with ref, and the vectors it is compared with.
-// views says that rows of one image are views of it.
+// batchPairs returns the pairs of a batch with itself (ref nil) or with ref, and the vectors that the batch is
+// compared with. views means that rows of one image are views of it.
 func batchPairs(z features.Set, ref *features.Set, views bool) (pairs, blas32.General) {
 	checkSet("the batch", z, z.Dim())
 	if ref == nil {
@@ -57,7 +57,7 @@ func batchPairs(z features.Set, ref *features.Set, views bool) (pairs, blas32.Ge
 	return pairs{rows: z.Labels, cols: ref.Labels, anchors: z.IDs, members: ref.IDs}, ref.X
 }
 
-// zeroGradient returns the result when there is nothing to compare.
+// zeroGradient returns the result if there is nothing to compare.
 func zeroGradient(grad *blas32.General) float64 {
 	if grad != nil {
 		clearMatrix(*grad)
@@ -65,7 +65,7 @@ func zeroGradient(grad *blas32.General) float64 {
 	return 0
 }
 
-// notANumber returns the result when a row is not finite.
+// notANumber returns the result if a row is not finite.
 func notANumber(grad *blas32.General) float64 {
 	nan := math.NaN()
 	if grad != nil {

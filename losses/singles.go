@@ -1,8 +1,8 @@
 package losses
 
-// listSingles lists the positives of anchor i, each with the one negative that the selection takes, or -1 if it
-// takes none. Drawn negatives come in the order of the columns, nearest ones in rising distance of the
-// positive. The next anchor overwrites both slices.
+// listSingles lists the positives of anchor i, each with the one negative that the selection takes, or -1 if there is
+// none. Drawn negatives are in the order of the columns, nearest negatives in ascending distance of the positive. The
+// next anchor overwrites both slices.
 func (l *triplet) listSingles(i int, p *pairs) (mates, negatives []int32) {
 	if l.choose.drawsOne() {
 		return l.drawSingles(i, p)
@@ -10,7 +10,7 @@ func (l *triplet) listSingles(i int, p *pairs) (mates, negatives []int32) {
 	return l.takeNearest(i, p)
 }
 
-// drawSingles draws one negative from every window.
+// drawSingles draws one negative from the window of each positive.
 func (l *triplet) drawSingles(i int, p *pairs) (mates, negatives []int32) {
 	if !l.gatherWindows(i, p) {
 		return nil, nil
@@ -25,7 +25,7 @@ func (l *triplet) drawSingles(i int, p *pairs) (mates, negatives []int32) {
 	return l.mates.members, l.first
 }
 
-// gatherWindows sorts P(i) and the negatives in any of its windows; it reports whether there is a positive.
+// gatherWindows sorts P(i) and the negatives in any of its windows. It reports whether there is a positive.
 func (l *triplet) gatherWindows(i int, p *pairs) bool {
 	n := l.mates.rankPositives(l.delta, i, p, l.choose, l.margin)
 	if n == 0 {
@@ -41,9 +41,9 @@ func (l *triplet) windowNegatives(j int32) []int32 {
 	return l.near.order[from:max(from, to)]
 }
 
-// takeNearest takes the first negative of every window, without sorting the negatives. Windows have no upper end,
-// so a negative can be the first for the farthest positive that it lies beyond, and for the positives before
-// that one as long as they have no nearer negative.
+// takeNearest takes the first negative of every window, without sorting the negatives. Windows have no upper end. So a
+// negative is first assigned to the farthest positive nearer than it, and then to the positives before that one that
+// have no nearer negative.
 func (l *triplet) takeNearest(i int, p *pairs) (mates, negatives []int32) {
 	n := l.mates.rankPositives(l.delta, i, p, l.choose, l.margin)
 	l.first = growSlice(l.first, n)
@@ -71,7 +71,7 @@ func (l *triplet) takeNearest(i int, p *pairs) (mates, negatives []int32) {
 	return l.mates.order, l.first
 }
 
-// findHardest returns the farthest positive and the nearest negative of anchor i, or -1 for one that it lacks.
+// findHardest returns the farthest positive and the nearest negative of anchor i; -1 means that there is none.
 func (l *triplet) findHardest(i int, p *pairs) (far, near int) {
 	far, near = -1, -1
 	for j, y := range p.cols {

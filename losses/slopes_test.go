@@ -9,7 +9,8 @@ import (
 	"winnow/losses"
 )
 
-// TestSlopes: for every loss of pairs (W + Wᵀ)z is its gradient; a wrong slope fails.
+// TestSlopes tests that (W + Wᵀ)z is the gradient of every loss of pairs, where W holds the slopes, and that a wrong
+// slope is detected.
 func TestSlopes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	z := features.Set{X: features.NewMatrix(24, 6)}
@@ -55,10 +56,10 @@ func TestSlopes(t *testing.T) {
 			size = max(size, math.Abs(float64(v)))
 		}
 		if d := off(1); d > 1e-5*max(size, 1) {
-			t.Errorf("%s: the gradient of its slopes is off by %g", entry.Name, d)
+			t.Errorf("%s: the gradient computed from the slopes differs by %g", entry.Name, d)
 		}
 		if d := off(1.01); size > 0 && d < 1e-5*max(size, 1) {
-			t.Errorf("%s: slopes that are off by 1 %% are not seen", entry.Name)
+			t.Errorf("%s: an error of 1 %% in the slopes goes unnoticed", entry.Name)
 		}
 	}
 	if seen < 5 {
@@ -71,6 +72,6 @@ func TestSlopes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w, ok := losses.Slopes(loss, one); !ok || w.Rows != 1 || w.Data[0] != 0 {
-		t.Errorf("a row alone: found %v %v, expected no slope", w, ok)
+		t.Errorf("a single row: found %v %v, expected no slope", w, ok)
 	}
 }

@@ -7,50 +7,49 @@ import (
 	"winnow/features"
 )
 
-// snr is the contrastive loss of signal-to-noise ratios: the variance of the difference over the variance of
-// the anchor.
+// snr is a contrastive loss of noise-to-signal ratios: the variance of the difference of two vectors divided by the
+// variance of the anchor.
 //
 //	v_ij = var(z_i - z_j) / var(z_i) = (q_i + q_j - 2 c_i·c_j) / q_i,   c = z - mean(z), q = c·c
 //	L    = mean₊ over i, j ∈ P(i) of [v_ij - m₊]₊ + mean₊ over i, j ∈ N(i) of [m₋ - v_ij]₊ + λ/n Σ_i |Σ_k z_ik|
 //
-// var is over the d coordinates of a vector (its normaliser cancels), and mean₊ the mean over the terms above
-// 0, for each of the two groups, or 0 if there are none. v is not symmetric: the divisor is the anchor's
-// variance. ∂v_ij/∂z_i = 2/q_i [(1 - v_ij) c_i - c_j], ∂v_ij/∂z_j = 2/q_i (c_j - c_i): with W = ∂L/∂v the whole
-// gradient is one product of an n×r matrix with c, as for similarities. Against a bank z_j is a constant.
-// Settings: pos_margin m₊ and neg_margin m₋ ≥ 0, reg λ ≥ 0. An anchor that is constant (q_i ≤ 1e-12 ‖z_i‖²) has
-// no ratio and is left out. Without any pair the result is 0, including the last term. Rows are used as given,
-// and winnow's have unit length, as in pytorch-metric-learning. The SNR paper does not normalise; its varying
-// lengths cannot be trained here. v depends on the coordinates: a rotation preserves it only if it preserves
-// the direction (1, …, 1). 002 gives the margins of a similarity, 1 and 0 (002-8). For a distance these have no
-// effect at all; hence 0 and 1 here. Products are float32; vectors nearer than 1e-3 of their variances are
-// compared by differences.
+// var is over the d coordinates of a vector (its normaliser cancels). mean₊ is the mean over the terms above 0 of each
+// group, or 0 if there are none. v is not symmetric: the divisor is the anchor's variance. ∂v_ij/∂z_i = 2/q_i [(1 -
+// v_ij) c_i - c_j], ∂v_ij/∂z_j = 2/q_i (c_j - c_i): with W = ∂L/∂v the whole gradient is one product of an n×r matrix
+// with c, as for similarities. Against a bank z_j is a constant.
+// Settings: pos_margin m₊ and neg_margin m₋ ≥ 0, reg λ ≥ 0. A constant anchor (q_i ≤ 1e-12 ‖z_i‖²) has no ratio and is
+// skipped. Without any pair the result is 0, including the last term. Rows are used as given; winnow's have unit
+// length, as in pytorch-metric-learning. Yuan et al. do not normalise; vectors of varying length cannot be trained
+// here. v depends on the coordinates: a rotation preserves v only if it preserves the direction (1, …, 1). 002 gives
+// the margins of a similarity, 1 and 0 (002-8). For a distance these have no effect, so the defaults here are 0 and 1.
+// Products are float32; vectors closer than 1e-3 of their variances are compared by differences.
 // Time O(n·r·d), memory O(n·r).
-// Source: Yuan et al., "Signal-to-noise ratio: a robust distance metric for deep metric learning", CVPR 2019,
-// as a baseline of 002. METHODS 3.7.
+// Source: Yuan et al., "Signal-to-noise ratio: a robust distance metric for deep metric learning", CVPR 2019, as a
+// baseline of 002. METHODS 3.7.
 type snr struct {
 	posMargin, negMargin, reg float64
 	views                     bool // see [Env]
 
 	c, s        blas32.General // n×d centred rows; n×r products, then v, then weights
-	rows, cols  spreads        // of the batch and of a bank
+	rows, cols  spreads        // of the batch, and of a bank
 	ones        []float32
-	pull, shift []float64 // coefficient of c_i for row i; what centring the bank removes from row i
+	pull, shift []float64 // coefficient of c_i in row i; correction of row i for the centring of the bank
 }
 
 var snrEntry = Entry{
 	Name:     "snr_contrastive",
 	Title:    "SNR contrastive loss",
 	Paper:    "Yuan et al. 2019; BSPML (002)",
-	Equation: "a baseline of 002, without an equation there",
+	Equation: "a baseline of 002, which prints no equation",
 	Formula:  "mean₊_P [v - m₊]₊ + mean₊_N [m₋ - v]₊, v_ij = var(z_i - z_j)/var(z_i)",
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "pos_margin", Symbol: "m₊", Default: 0.0, Min: 0, Max: 100,
-			Doc: "ratio below which a positive is left alone"},
+			Doc: "ratio below which a positive adds no loss"},
 		{Name: "neg_margin", Symbol: "m₋", Default: 1.0, Min: 0, Max: 100,
-			Doc: "ratio above which a negative is left alone"},
+			Doc: "ratio above which a negative adds no loss"},
 		{Name: "reg", Symbol: "λ", Default: 0.0, Min: 0, Max: 100,
-			Doc: "pulls the coordinate sum of every vector to 0 (usual if used: 0.005)"},
+			Doc: "weight of a term that pulls the coordinate sum of every vector to 0 (usual if not 0: 0.005)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		return &snr{posMargin: v.Number("pos_margin"), negMargin: v.Number("neg_margin"), reg: v.Number("reg")}, nil
@@ -58,11 +57,11 @@ var snrEntry = Entry{
 }
 
 const (
-	flat    = 1e-12 // q/‖z‖² up to which a vector counts as constant
+	flat    = 1e-12 // q/‖z‖² up to which a vector is considered constant
 	kindred = 1e-3  // share of q_i + q_j below which a squared distance is computed from differences
 )
 
-// spreads holds the mean of the coordinates and q of every row; q is 0 for a constant row.
+// spreads holds the mean of the coordinates and q for every row; q is 0 for a constant row.
 type spreads struct{ mean, q []float64 }
 
 func (l *snr) showViews() { l.views = true }
@@ -91,7 +90,7 @@ func (l *snr) Eval(grad *blas32.General, z features.Set, ref *features.Set) floa
 	l.computeCentre(z.X)
 	factor := other // valid because c_i·z_j = c_i·c_j
 	if ref == nil {
-		factor = l.c // backward must have no part along (1, …, 1)
+		factor = l.c // the gradient must have no part along (1, …, 1)
 	}
 	l.s = features.Resize(l.s, n, other.Rows)
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1, l.c, factor, 0, l.s)
@@ -105,7 +104,7 @@ func (l *snr) Eval(grad *blas32.General, z features.Set, ref *features.Set) floa
 	return pos.groupMean() + neg.groupMean() + l.balanceTerm(grad)
 }
 
-// measureRows computes the values for the rows of x and reports whether all are finite.
+// measureRows computes mean and q for the rows of x, and reports whether all are finite.
 func (m *spreads) measureRows(x blas32.General, ones []float32) (finite bool) {
 	m.mean, m.q = growSlice(m.mean, x.Rows), growSlice(m.q, x.Rows)
 	finite = true
@@ -123,7 +122,7 @@ func (m *spreads) measureRows(x blas32.General, ones []float32) (finite bool) {
 	return finite
 }
 
-// computeCentre computes l.c.
+// computeCentre computes l.c, the centred rows of x.
 func (l *snr) computeCentre(x blas32.General) {
 	l.c = features.Resize(l.c, x.Rows, x.Cols)
 	for i := range x.Rows {
@@ -147,8 +146,8 @@ func (g group) shareOfPair(v float64) float64 {
 	return v / g.active
 }
 
-// addRatios replaces the products by v and adds up the terms. any reports whether there is a pair whose anchor is
-// not constant. v is rounded to float32 before it is judged, as backward will see it.
+// addRatios replaces the products by v and adds up the terms. any reports whether there is a pair whose anchor is not
+// constant. v is rounded to float32 before it is compared, so that backRatios uses the same value.
 func (l *snr) addRatios(x, other blas32.General, cols *spreads, p *pairs) (pos, neg group, any bool) {
 	for i, y := range p.rows {
 		q := l.rows.q[i]
@@ -183,7 +182,7 @@ func (l *snr) addRatios(x, other blas32.General, cols *spreads, p *pairs) (pos, 
 	return pos, neg, any
 }
 
-// fromDifferences returns q_i·v_ij: exact 0 for equal vectors.
+// fromDifferences returns q_i·v_ij from the differences of the coordinates: exactly 0 for equal vectors.
 func (l *snr) fromDifferences(x, other blas32.General, i, j int, mean float64) float64 {
 	var sum float64
 	b, off := features.Row(other, j), l.rows.mean[i]-mean

@@ -9,8 +9,7 @@ import (
 	"winnow/features"
 )
 
-// backRatios turns v into -W·2/q, row by row, and then into the gradient; pos and neg are ∂L/∂v of an active
-// pair.
+// backRatios turns v into -W·2/q, row by row, and then into the gradient. pos and neg are ∂L/∂v of an active pair.
 func (l *snr) backRatios(grad, factor blas32.General, cols *spreads, p *pairs, pos, neg float64) {
 	l.pull, l.shift = growSlice(l.pull, len(p.rows)), growSlice(l.shift, len(p.rows))
 	clear(l.pull)
@@ -41,7 +40,7 @@ func (l *snr) backRatios(grad, factor blas32.General, cols *spreads, p *pairs, p
 	}
 }
 
-// weighRow converts row i: s holds v and becomes -w, where w of an active pair is pos or neg.
+// weighRow converts row i: s holds v and is set to -w·2/q, where w of an active pair is pos or neg.
 func (l *snr) weighRow(s []float32, i int, cols *spreads, p *pairs, pos, neg float64) {
 	y, labels := p.rows[i], p.cols[:len(s)]
 	means := cols.mean[:len(s)]
@@ -70,7 +69,7 @@ func (l *snr) weighRow(s []float32, i int, cols *spreads, p *pairs, pos, neg flo
 	l.shift[i] = shift
 }
 
-// balanceTerm returns the last term and adds its gradient.
+// balanceTerm returns the last term of the loss and adds its gradient.
 func (l *snr) balanceTerm(grad *blas32.General) float64 {
 	if l.reg == 0 {
 		return 0

@@ -2,14 +2,14 @@ package losses
 
 import "math"
 
-// softSums is the scratch of [triplet.addSoftened]: terms log(1 + e^c·e^{-δ}) of points c and negatives at δ. With u =
-// e^c·e^{-δ} a term needs no exp. It needs hardly a log either, because one logarithm is taken of a product of many
-// factors 1 + u; its slope is u/(1+u). Distances and margins are at most 4, so e⁻⁴ ≤ u ≤ e⁸: a product of perLog
-// factors is below 1e223, and the sum of their logarithms has a relative error of 1e-14.
+// softSums is the scratch memory of [triplet.addSoftened], for terms log(1 + e^c·e^{-δ}) of points c and negatives at
+// δ. With u = e^c·e^{-δ} a term needs no exp. Logarithms are rare as well, because one logarithm is taken of a product
+// of many factors 1 + u. The slope of a term is u/(1+u). Distances and margins are at most 4, so e⁻⁴ ≤ u ≤ e⁸: a
+// product of perLog factors is below 1e223, and the sum of their logarithms has a relative error of 1e-14.
 type softSums struct {
 	rise   []float64 // e^c
 	factor []float64 // Π (1 + u) since the last logarithm
-	fall   []float64 // of every negative
+	fall   []float64 // e^{-δ} of every negative
 	value  []float64 // Σ log(1 + u)
 	slope  []float64 // Σ u/(1+u)
 	since  int       // negatives since the last logarithm
@@ -17,7 +17,7 @@ type softSums struct {
 
 const perLog = 64
 
-// loadPoints loads points.
+// loadPoints loads the points c.
 func (s *softSums) loadPoints(points []float64) {
 	n := len(points)
 	s.rise = growSlice(s.rise, n)

@@ -2,24 +2,24 @@ package losses
 
 import "math"
 
-// softTriple is a cross entropy over classes with several learnable centres each.
+// softTriple is a cross entropy over classes, with several learnable centres per class.
 //
 //	S_ic = Σ_k q_ick s_ick,  q_ic· = softmax_k(γ s_ick),  s_ick = z_i·p̂_ck
 //	L    = 1/n Σ_i -log softmax_c(λ (S_ic - δ·1[c = y_i]))[y_i]
 //	     + τ/(C·K·(K-1)) Σ_c Σ_{j<k} √(2 + 10⁻⁵ - 2 p̂_cj·p̂_ck)
 //
-// C classes, K centres per class, n rows. ∂S/∂s_k = q_k (1 + γ (s_k - S)). Defined for any batch; absent
-// classes are still pushed away. K = 1 has no second term. Settings: centers K ≥ 1, la λ > 0, γ in (0, 300], so
-// that e^{γ(s-1)} is above 0 for any s, margin δ ∈ [0, 2], τ ≥ 0. Differs from the print: Eq. 18-19 of 001 lack
-// the sum over the other classes, the batch mean and the unit lengths. Here they are as in the SoftTriple
-// paper, where γ is a multiplier.
+// There are C classes, K centres per class, n rows. ∂S/∂s_k = q_k (1 + γ (s_k - S)). The loss is defined for any
+// batch; absent classes are still pushed away. With K = 1 there is no second term. Settings: centers K ≥ 1, la λ > 0,
+// γ in (0, 300], so that e^{γ(s-1)} is above 0 for any s, margin δ ∈ [0, 2], τ ≥ 0. Differences from the paper: Eq.
+// 18-19 of 001 lack the sum over the other classes, the batch mean and the unit lengths. These are as in Qian et al.,
+// where γ is a multiplier.
 // Time O(n·C·K·d), memory O(n·C·K).
-// Source: Qian et al., "SoftTriple loss", ICCV 2019; as a baseline in PRISM (001), Eq. 18-19, where τ = 0.
+// Source: Qian et al., "SoftTriple loss", ICCV 2019; as a baseline in PRISM (001), Eq. 18-19, with τ = 0.
 type softTriple struct {
 	perClass             int
 	lambda, gamma, delta float64
-	s                    []float64 // S of one row, then its derivatives
-	e                    []float64 // of one row, used when no derivative is wanted
+	s                    []float64 // S of one row, then the derivatives
+	e                    []float64 // scratch for one row, used when no derivative is wanted
 }
 
 var softTripleEntry = Entry{
@@ -36,10 +36,10 @@ var softTripleEntry = Entry{
 			Doc: "centres per class; 0: 10 below 500 classes, else 2"},
 		{Name: "la", Symbol: "λ", Default: 20.0, Min: 1e-3, Max: 1e4, Doc: "scale of the class logits"},
 		{Name: "gamma", Symbol: "γ", Default: 10.0, Min: 1e-3, Max: 300,
-			Doc: "how sharply the nearest centre of a class is taken (a multiplier)"},
-		{Name: "margin", Symbol: "δ", Default: 0.01, Min: 0, Max: 2, Doc: "by how much the own class must be nearer"},
+			Doc: "scale within a class: the larger, the more the nearest centre dominates"},
+		{Name: "margin", Symbol: "δ", Default: 0.01, Min: 0, Max: 2, Doc: "how much nearer the own class must be"},
 		{Name: "tau", Symbol: "τ", Default: 0.0, Min: 0, Max: 1e3,
-			Doc: "pulls the centres of a class together (the original: 0.2)"},
+			Doc: "weight of a term that pulls the centres of a class together (the original: 0.2)"},
 		{Name: "init", Default: "normal", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {
@@ -84,7 +84,7 @@ func (l *softTriple) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(len(p.rows))
 }
 
-// classSums stores S_c for one row of similarities in l.s; d becomes ∂S_c/∂s.
+// classSums stores S_c for one row of similarities in l.s, and sets d to ∂S_c/∂s.
 func (l *softTriple) classSums(d, s []float64) {
 	k := l.perClass
 	expSlice(d, s, l.gamma, -l.gamma)

@@ -7,30 +7,30 @@ import "math"
 //	out  l_i = LSE_{A(i)}(s/t) - 1/|P(i)| Σ_{p∈P(i)} s_ip/t                (Eq. 3)
 //	in   l_i = LSE_{A(i)}(s/t) - LSE_{P(i)}(s/t) + log|P(i)|                (Eq. 2)
 //
-// A(i) = P(i) ∪ N(i), LSE is the logarithm of the sum of exponentials. Against a bank P(i) and N(i) are its
+// A(i) = P(i) ∪ N(i), and LSE is the logarithm of the sum of exponentials. Against a bank P(i) and N(i) are its
 // members. The reduction over the n anchors is
 //
 //	mean_valid   the mean of l_i over anchors with a positive
-//	mean_all     t/t₀ · the mean over all n anchors, those without a positive counting 0 (the official code)
+//	mean_all     t/t₀ · the mean over all n anchors, with 0 for anchors without a positive (the official code)
 //	avg_nonzero  the mean over l_i > 0 (pytorch-metric-learning)
 //
 // Settings: temperature t > 0, base_temperature t₀ > 0 (for mean_all only). An anchor without positives
 // contributes 0. An anchor without negatives only equalises its positives (out) or is constant (in).
 // ∂l_i/∂s = (softmax_A - 1_P/|P|)/t for out, (softmax_A - softmax_P)/t for in.
 // Time O(n·r·d), one exponential per pair (in: one more per positive); memory O(n·r).
-// Source: Khosla et al., "Supervised contrastive learning", NeurIPS 2020; Eq. 2-3 of Long et al.,
-// "Understanding and mitigating human-labelling errors in supervised contrastive learning", 2024 (004), whose
-// temperature is not stated: 0.1 is that of the public code's runs. METHODS 3.9.
+// Source: Khosla et al., "Supervised contrastive learning", NeurIPS 2020; Eq. 2-3 of Long et al., "Understanding and
+// mitigating human-labelling errors in supervised contrastive learning", 2024 (004). Long et al. do not state the
+// temperature: 0.1 is that of the public code's runs. METHODS 3.9.
 type supcon struct {
 	inside      bool
 	everyone    bool // L is a mean over all anchors, not only over those with a positive
 	active      bool // L is a mean over anchors with l_i ≠ 0
 	temperature float64
-	scale       float64 // of every l_i
+	scale       float64 // factor of every l_i
 
-	e         []float64 // of one anchor: e^{(s-top)/t} of A(i), 0 elsewhere
-	own       []float64 // the same for its P(i), with their own top (in)
-	positives []int32   // its P(i)
+	e         []float64 // e^{(s-top)/t} of A(i) for one anchor, 0 elsewhere
+	own       []float64 // the same for P(i) with its own maximum (in)
+	positives []int32   // P(i) of the anchor
 }
 
 var supconEntry = Entry{
@@ -44,12 +44,12 @@ var supconEntry = Entry{
 		{Name: "kind", Default: "out", Choices: []string{"out", "in"},
 			Doc: "mean over the positives outside or inside the logarithm"},
 		{Name: "temperature", Symbol: "t", Default: 0.1, Min: 1e-3, Max: 100,
-			Doc: "divides the similarities: the smaller, the more the nearest vectors count"},
+			Doc: "divides the similarities: the smaller, the more the nearest vectors dominate"},
 		{Name: "reduction", Symbol: "R", Default: "mean_valid", Choices: []string{"mean_valid", "mean_all",
 			"avg_nonzero"}, Doc: "mean over the anchors with a positive; over all, times t/t₀; over those " +
-			"that cost something"},
+			"with loss above 0"},
 		{Name: "base_temperature", Symbol: "t₀", Default: 0.07, Min: 1e-3, Max: 100,
-			Doc: "mean_all: temperature at which its factor is 1"},
+			Doc: "for mean_all: temperature t₀ at which the factor t/t₀ is 1"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &supcon{inside: v.Word("kind") == "in", temperature: v.Number("temperature"), scale: 1}
@@ -86,8 +86,8 @@ func (l *supcon) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, terms
 }
 
-// anchorTerm returns the term of the anchor with similarities s, whose negatives are in l.e with maximum top; d,
-// unless nil, becomes its derivative.
+// anchorTerm returns the term of the anchor with similarities s, whose negatives are in l.e with maximum top. d,
+// unless nil, is set to its derivative.
 func (l *supcon) anchorTerm(d, s []float64, top float64) float64 {
 	inverse, count := 1/l.temperature, float64(len(l.positives))
 	highest, mean := math.Inf(-1), 0.0
@@ -102,7 +102,7 @@ func (l *supcon) anchorTerm(d, s []float64, top float64) float64 {
 	if l.inside {
 		value = math.Log(total/l.softmaxAmong(s, highest)*count) + (top-highest)*inverse
 	}
-	// negative only by rounding, for example with a single pair
+	// it is negative only by rounding, for example with a single pair
 	if value = l.scale * max(value, 0); d == nil || value == 0 {
 		return value
 	}

@@ -1,7 +1,7 @@
 package losses
 
-// addSwapped adds all selected triplets of all anchors, one by one: with swap the negative's distance is
-// min(δ_an, δ_pn), which depends on the whole triplet.
+// addSwapped adds all selected triplets of all anchors, one by one. With swap the negative's distance is min(δ_an,
+// δ_pn), which depends on the whole triplet.
 func (l *triplet) addSwapped(t *tally, dS []float64, p *pairs) {
 	r := len(p.cols)
 	for i, y := range p.rows {

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// triplet wants the negative n of an anchor a to be farther away than its positive p by a margin.
+// triplet pushes the negative n of an anchor a farther away than its positive p, by a margin.
 //
 //	L = R over selected (a, p, n) of l(δ_ap - δ_an + m),   l(v) = [v]₊, or softplus log(1 + eᵛ) if smooth
 //
-// δ is a distance of unit vectors (l2, l2sq, cosine); p ∈ P(a), n ∈ N(a); [selection] describes which triplets
-// are selected; its g is the setting gap, or m if gap is below 0. With swap, the value uses min(δ_an, δ_pn)
-// (ties: δ_an) for δ_an, while the selection still goes by δ_an; that is for the batch only. Against a bank, p and n
-// are its members.
+// δ is a distance of unit vectors (l2, l2sq, cosine); p ∈ P(a), n ∈ N(a). [selection] describes which triplets are
+// selected; its g is the setting gap, or m if gap is below 0. With swap, the value uses min(δ_an, δ_pn) (ties: δ_an)
+// instead of δ_an, but the selection still uses δ_an; swap is for the batch only. Against a bank, p and n are its
+// members.
 //
 // Settings: distance δ, margin m ∈ [0, 4], smooth, swap, select, gap g, reduction R. R is the mean, the sum, or
-// avg_nonzero, the mean of the terms above 0. No triplet: 0. The derivative of l2 at distance 0 is 0. The
-// selection easy with a gap of the margin makes a hinge always 0: New refuses it.
+// avg_nonzero, the mean of the terms above 0. Without a triplet the loss is 0. The derivative of l2 at distance 0 is
+// 0. With the selection easy and a gap of at least the margin, the hinge is always 0: New returns an error.
 //
 // Time O(n·r·d) for the products; then, for each anchor:
 //
@@ -28,12 +28,12 @@ import (
 //	all and the other sets, smooth     O(|P|·r) at about 2 ns: every negative has its own range of positives
 //	all sets with swap                 O(|P|·r) at 3 to 6 ns: min(δ_an, δ_pn) depends on the whole triplet
 //
-// With 4 images per class the loss takes 1 to 2.9 times as long as its products (ONNX Runtime's, d = 512) at
-// B = 64 and 256; smooth swap takes longer, with a logarithm for each of three triplets per pair. swap needs all of δ
-// at once. Memory O(n·r). Source: METHODS 4.1. The defaults (l2sq, m = 0.2, semihard) are Eq. 5 and 7 of Yu et al.,
-// "Correcting the triplet selection bias for triplet loss", ECCV 2018 (003). 000 has l2, m = 0.2, random_semihard or
-// fixed_semihard; 002's triplet_smooth has l2, m = 0.05, smooth, all (002-9); Hermans l2, m = 0, smooth, batch_hard.
-// swap: Balntas et al., "Learning local feature descriptors with triplets", BMVC 2016.
+// With 4 images per class the loss takes 1 to 2.9 times as long as its products (ONNX Runtime's, d = 512) at B = 64
+// and 256. smooth swap takes longer: it needs a logarithm for each of three triplets per pair. swap needs all of δ at
+// once. Memory O(n·r). Source: METHODS 4.1. The defaults (l2sq, m = 0.2, semihard) are Eq. 5 and 7 of Yu et al.,
+// "Correcting the triplet selection bias for triplet loss", ECCV 2018 (003). 000 uses l2, m = 0.2, random_semihard or
+// fixed_semihard; triplet_smooth of 002 uses l2, m = 0.05, smooth, all (002-9); Hermans et al. use l2, m = 0, smooth,
+// batch_hard. swap: Balntas et al., "Learning local feature descriptors with triplets", BMVC 2016.
 type triplet struct {
 	distance distance
 	margin   float64
@@ -43,10 +43,10 @@ type triplet struct {
 	choose   selection
 
 	matrix []float64 // δ of the block
-	dS     []float64 // ∂sum/∂δ of the block; nil: none
-	delta  []float64 // its row for the current anchor
+	dS     []float64 // ∂sum/∂δ of the block; nil: no derivative
+	delta  []float64 // row of matrix for the current anchor
 	mates  positives
-	near   band    // its negatives sorted by distance (drawn)
+	near   band    // negatives of the anchor sorted by distance, for drawing
 	first  []int32 // the negative of every positive in mates, or -1 (singles)
 	sums   hingeSums
 	soft   softSums
@@ -63,14 +63,14 @@ var tripletEntry = Entry{
 	Draws:    true,
 	Settings: []Setting{
 		{Name: "distance", Symbol: "δ", Default: "l2sq", Choices: distances, Doc: distancesDoc},
-		{Name: "margin", Symbol: "m", Default: 0.2, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
+		{Name: "margin", Symbol: "m", Default: 0.2, Min: 0, Max: 4, Doc: "how much farther a negative must be"},
 		{Name: "smooth", Default: false, Doc: "softplus instead of the hinge"},
-		{Name: "swap", Default: false, Doc: "the negative's distance is the smaller of those to the anchor and the " +
+		{Name: "swap", Default: false, Doc: "the distance of a negative is the smaller one of those to anchor and " +
 			"positive; against the batch only"},
 		{Name: "select", Default: "semihard", Choices: selections, Each: selectionDocs,
-			Doc: "which triplets of an anchor"},
+			Doc: "selection of an anchor's triplets"},
 		{Name: "gap", Symbol: "g", Default: -1.0, Min: -1, Max: 4,
-			Doc: "how much farther a negative may be and count as semi-hard; below 0: the margin"},
+			Doc: "how much farther than the positive a semi-hard negative may be; below 0: the margin"},
 		overTerms("triplets"),
 	},
 	New: newTriplet,
@@ -86,8 +86,8 @@ func newTriplet(v Values, env Env) (Loss, error) {
 		fn.choose.gap = fn.margin
 	}
 	if fn.choose.take == takeEasy && fn.choose.gap >= fn.margin && !fn.smooth && !fn.swap {
-		return nil, fmt.Errorf("losses: triplet: select: found easy with gap %g and a hinge of margin %g, whose loss "+
-			"is always 0: expected smooth, swap or a gap below the margin", fn.choose.gap, fn.margin)
+		return nil, fmt.Errorf("losses: triplet: select is easy with gap %g and a hinge of margin %g: the loss "+
+			"is always 0, expected smooth, swap or a gap below the margin", fn.choose.gap, fn.margin)
 	}
 	loss := &similarity{chain{fn: fn, exact: true, whole: fn.swap}}
 	if fn.choose.drawsOne() {
@@ -104,7 +104,7 @@ func (l *triplet) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 	var t tally
 	l.dS = dS
 	if l.swap && !p.self {
-		panic("losses: triplet: swap compares a batch with itself, found another reference")
+		panic("losses: triplet: swap compares a batch with itself: ref must be nil")
 	}
 	if l.swap && l.choose.takesEvery() {
 		l.addSwapped(&t, dS, p)
@@ -146,7 +146,7 @@ func (l *triplet) addAnchorTriplets(t *tally, i int, p *pairs) {
 	}
 }
 
-// addTriplet counts the triplet of the current anchor with positive j and negative k.
+// addTriplet adds the triplet of the current anchor with positive j and negative k.
 func (l *triplet) addTriplet(t *tally, j, k int) {
 	an, d := l.delta[k], t.d
 	if l.swap {
@@ -174,12 +174,12 @@ func (l *triplet) addTriplet(t *tally, j, k int) {
 	}
 }
 
-// reduction is how the terms of a loss become one number.
+// reduction is the method by which the terms of a loss become one number.
 type reduction uint8
 
 const (
 	meanOfAll    reduction = iota
-	meanOfActive           // mean of those above 0
+	meanOfActive           // mean of the terms above 0
 	plainSum
 )
 
@@ -188,16 +188,16 @@ var reductions = []string{"mean", "avg_nonzero", "sum"}
 
 func asReduction(word string) reduction { return reduction(slices.Index(reductions, word)) }
 
-// overTerms returns the setting of a reduction; what names its terms.
+// overTerms returns the setting of a reduction; what names the terms.
 func overTerms(what string) Setting {
 	return Setting{Name: "reduction", Symbol: "R", Default: "mean", Choices: reductions,
-		Doc: "mean over the " + what + ", mean over those that cost something, or their sum"}
+		Doc: "mean over the " + what + ", mean over those with loss above 0, or their sum"}
 }
 
-// tally adds up triplets: d is ∂sum/∂δ for the current anchor.
+// tally adds up triplets; d is ∂sum/∂δ for the current anchor.
 type tally struct {
 	sum           float64
-	count, active int // all terms; those above 0
+	count, active int // number of all terms, and of those above 0
 	d             []float64
 	touched       bool
 }

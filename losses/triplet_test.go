@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// As η approaches 0 RDML becomes the hinge over all triplets, up to the digits that η leaves.
+// As η approaches 0, RDML approaches the hinge over all triplets, up to an error of order η.
 func TestRDMLBecomesTheHinge(t *testing.T) {
 	in := conformInput(31, 60)
 	env := testEnv(conformDim, conformClasses, 1)
@@ -37,7 +37,7 @@ func TestTripletRefusesWhatIsAlwaysZero(t *testing.T) {
 		if (err == nil) != c.ok {
 			t.Errorf("%v: %v", c.settings, err)
 		}
-		if err != nil && !strings.HasPrefix(err.Error(), "losses: triplet: select: found easy with gap 0.") {
+		if err != nil && !strings.HasPrefix(err.Error(), "losses: triplet: select is easy with gap 0.") {
 			t.Error(err)
 		}
 	}

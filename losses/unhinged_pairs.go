@@ -1,9 +1,9 @@
 package losses
 
-// The pair losses without a hinge carry the theory of Le & Odobez (000): a noisy pair label only scales and
-// shifts their risk, so minimising it under noise finds the same minimum. They are for studying that claim;
-// every negative is pushed away, however far it is. Both are [distancePairs] without a hinge: the mean over all
-// ordered pairs. d_max is the largest distance of unit vectors, 2.
+// The pair losses without a hinge are those in the theory of Le & Odobez (000): a noisy pair label only scales and
+// shifts their risk, so the minimum under noise is the same. They are for studying that result; every negative is
+// pushed away, however far it is. Both are [distancePairs] without a hinge: the mean over all ordered pairs. d_max is
+// the largest distance of unit vectors, 2.
 
 // unhinged_marginal:
 //
@@ -20,9 +20,9 @@ var unhingedMarginalEntry = Entry{
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2,
-			Doc: "added to every term; moves the value, not the gradient"},
+			Doc: "added to every term; changes the value, not the gradient"},
 		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4,
-			Doc: "threshold of the distance; moves the value, not the gradient"},
+			Doc: "threshold of the distance; changes the value, not the gradient"},
 		largestDistance,
 	},
 	New: func(v Values, env Env) (Loss, error) {
@@ -36,9 +36,9 @@ var unhingedMarginalEntry = Entry{
 //
 //	l(+1) = w⁺ d_ij,  l(-1) = w⁻ (d_max - d_ij);  unweighted l(-t) = d_max - l(t)
 //
-// divided by the number of pairs, not by the sum of the weights. The paper uses w⁺ = 1 and w⁻ = 1/K for K
-// classes (w_neg below 0). That is about the ratio of positive to negative pairs, which is exactly
-// (s-1)/((K-1)s) for s images per class.
+// The sum is divided by the number of pairs, not by the sum of the weights. 000 uses w⁺ = 1 and w⁻ = 1/K for K classes
+// (w_neg below 0). That is about the ratio of positive to negative pairs, which is exactly (s-1)/((K-1)s) for s images
+// per class.
 // Settings: w⁺, w⁻, d_max ≥ 0.
 // Source: 000, Eq. 9, weighted Definition 2 and Eq. 14-15; METHODS 4.3, 000-3.
 var auxiliaryPairEntry = Entry{
@@ -51,7 +51,7 @@ var auxiliaryPairEntry = Entry{
 	Settings: []Setting{
 		{Name: "w_pos", Symbol: "w⁺", Default: 1.0, Min: 0, Max: 1e3, Doc: "weight of a positive pair"},
 		{Name: "w_neg", Symbol: "w⁻", Default: 1.0, Min: -1, Max: 1e3,
-			Doc: "weight of a negative pair; below 0: 1/K for K classes, as the paper weighs"},
+			Doc: "weight of a negative pair; below 0: 1/K for K classes, as in the paper"},
 		largestDistance,
 	},
 	New: func(v Values, env Env) (Loss, error) {

@@ -1,16 +1,15 @@
 package losses
 
-// unhingedTriplet is the triplet loss without its hinge: a sum of pair terms, which the theory of label noise
+// unhingedTriplet is the triplet loss without its hinge. It is then a sum of pair terms, as the theory of label noise
 // requires.
 //
 //	L = mean over all (a, p, n) of  d_max + d_ap - d_an + α
 //
-// d = ‖z - z'‖ of unit vectors, so with d_max = 2 every term is at least α; p ∈ P(a), n ∈ N(a). It equals
-// l^A(a, p, +1) + l^A(a, n, -1) + α with the auxiliary pair loss of 000. No triplet: 0. The derivative of d at
-// d = 0 is 0. Settings: d_max and margin α ≥ 0, which change the value only.
-// Time O(n·r·d): linear in the distances, O(r) for each anchor after the products; memory O(n·r).
-// Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 12;
-// METHODS 4.3.
+// d = ‖z - z'‖ of unit vectors, so with d_max = 2 every term is at least α; p ∈ P(a), n ∈ N(a). The loss equals l^A(a,
+// p, +1) + l^A(a, n, -1) + α with the auxiliary pair loss of 000. Without a triplet it is 0. The derivative of d at d
+// = 0 is 0. Settings: d_max and margin α ≥ 0, which change only the value.
+// Time O(n·r·d): the loss is linear in the distances and takes O(r) per anchor after the products; memory O(n·r).
+// Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 12; METHODS 4.3.
 type unhingedTriplet struct {
 	farthest, margin float64
 
@@ -27,7 +26,7 @@ var unhingedTripletEntry = Entry{
 	Settings: []Setting{
 		largestDistance,
 		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4,
-			Doc: "added to every term; moves the value, not the gradient"},
+			Doc: "added to every term; changes the value, not the gradient"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &unhingedTriplet{farthest: v.Number("d_max"), margin: v.Number("margin")}

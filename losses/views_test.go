@@ -8,8 +8,8 @@ import (
 	"winnow/features"
 )
 
-// twoViews are five images of three classes, one of them alone in its class, each in two views: a batch as in
-// SupCon, first views first.
+// twoViews returns a batch as in SupCon: five images of three classes in two views each, all first views before all
+// second views. One image is the only one of its class.
 func twoViews() features.Set {
 	const images, dim = 5, 4
 	z := features.NewSet(2*images, dim)
@@ -30,8 +30,8 @@ func viewsEnv(views bool) Env {
 	return Env{Dim: 4, Classes: 3, Views: views, Init: source(), Step: source}
 }
 
-// The numbers come from a separate program in another language, by loops over Eq. 2, 3 and 14 of 004 and of
-// InfoNCE, where every other row of a label is a positive, including the image's other view.
+// A separate program in another language computed the expected numbers with loops over Eq. 2, 3 and 14 of 004 and over
+// InfoNCE. Every other row with the same label is a positive, including the image's other view.
 func TestViewsArePositives(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -55,13 +55,13 @@ func TestViewsArePositives(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := apart.Eval(nil, twoViews(), nil); math.Abs(got-c.want) < 1e-3*c.want {
-			t.Errorf("%s %v: %v without views, the same as with them", c.name, c.settings, got)
+			t.Errorf("%s %v: %v without views, expected a different value than with views", c.name, c.settings, got)
 		}
 	}
 }
 
-// With views, every loss of the catalog treats the rows of an image like those of different images; without
-// views, a loss of pairs does not.
+// With views, every loss of the catalog treats the rows of one image like rows of different images. Without
+// views, losses of pairs do not.
 func TestViewsOfEveryLoss(t *testing.T) {
 	differ := 0
 	for _, e := range Catalog {
@@ -83,11 +83,11 @@ func TestViewsOfEveryLoss(t *testing.T) {
 			with, slopes := value(true, true)
 			want, expected := value(true, false)
 			if with != want && !(math.IsNaN(with) && math.IsNaN(want)) {
-				t.Errorf("%s %v: %v, of different images %v", e.Name, settings, with, want)
+				t.Errorf("%s %v: %v, expected %v as for different images", e.Name, settings, with, want)
 			}
 			for k := range slopes {
 				if slopes[k] != expected[k] {
-					t.Fatalf("%s %v: another gradient than of different images", e.Name, settings)
+					t.Fatalf("%s %v: the gradient differs from that of different images", e.Name, settings)
 				}
 			}
 			if without, _ := value(false, true); without != with {
@@ -100,7 +100,7 @@ func TestViewsOfEveryLoss(t *testing.T) {
 	}
 }
 
-// Gradients with views equal the differences.
+// With views, gradients equal finite differences.
 func TestViewsGradient(t *testing.T) {
 	for name, settings := range map[string]map[string]any{
 		"supcon": nil, "scl_rhe": {"tau": 0.1}, "ntxent": nil, "contrastive": {"margin": -0.5}, "snr_contrastive": nil,
@@ -124,7 +124,7 @@ func TestViewsGradient(t *testing.T) {
 				row[k] = was
 				slope, got := (up-down)/(2*h), float64(features.Row(grad, i)[k])
 				if math.Abs(slope-got) > 0.02*math.Abs(slope)+0.01 {
-					t.Errorf("%s: gradient %v at row %d, %d, differences say %v", name, got, i, k, slope)
+					t.Errorf("%s: gradient %v at row %d, %d, expected %v by differences", name, got, i, k, slope)
 				}
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// testWeights has zeros, ones and values in between.
+// testWeights returns weights with zeros, ones and values in between.
 func testWeights(n int) []float64 {
 	w := make([]float64, n)
 	for i := range w {
@@ -14,8 +14,8 @@ func testWeights(n int) []float64 {
 	return w
 }
 
-// Dropped samples of weight 0 have no effect; otherwise they still count in the sums. Weights belong to IDs: the rows
-// that are left have theirs.
+// With drop_zero_weight, samples of weight 0 have no effect; without it they remain in the sums. Weights belong to IDs,
+// so that the remaining rows keep their weights.
 func TestDroppedWeights(t *testing.T) {
 	in := conformInput(33, 60)
 	w := testWeights(60)

@@ -9,19 +9,19 @@ import "fmt"
 //	                + mean_{q∈N'(i)} w_q · 1/β log[1 + Σ_{q∈N'(i)} e^{β(s_iq-λ)}] }
 //
 // P', N' are the pairs that the [msMiner] selects; an empty set contributes 0. With all weights 1 it is the
-// multi-similarity loss with its miner. As printed, a sample of weight 0 contributes nothing as an anchor and
-// lowers the means, but its similarities are still in the sums. drop_zero_weight removes such samples from
-// everything, including n, before mining. All weights 0: 0.
+// multi-similarity loss with its miner. As printed, a sample of weight 0 has no term as an anchor and lowers the
+// means, but its similarities are still in the sums. drop_zero_weight removes such samples completely, also from n,
+// before mining. If all weights are 0, the loss is 0.
 //
-// Settings: as multiSimilarity, λ = 1. The printed (#P)^α is the product #P·α (METHODS 002-2). Time and memory
-// as multiSimilarity, with one more pass over the pairs.
+// Settings: as in multiSimilarity, λ = 1. The printed (#P)^α is the product #P·α (METHODS 002-2). Time and memory are
+// as in multiSimilarity, with one more pass over the pairs.
 // Source: BSPML (002), eq. 7. METHODS 3.4, 002-2, 002-3.
 type weightedMS struct {
 	multiSimilarity
 	dropZero bool
-	w        []float64 // by ID; nil: all 1
-	of       []float64 // of the columns
-	absent   []bool    // removed columns
+	w        []float64 // weights by ID; nil: all are 1
+	of       []float64 // weights of the columns
+	absent   []bool    // columns of removed samples
 }
 
 var weightedMSEntry = Entry{
@@ -34,7 +34,7 @@ var weightedMSEntry = Entry{
 	Against:  Both,
 	Weighted: true,
 	Settings: append(msSettings(1),
-		Setting{Name: "drop_zero_weight", Default: false, Doc: "samples of weight 0 are left out of the sums too"}),
+		Setting{Name: "drop_zero_weight", Default: false, Doc: "leave samples of weight 0 out of the sums as well"}),
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &weightedMS{multiSimilarity: *newMultiSimilarity(v), dropZero: v.Flag("drop_zero_weight")}
 		return &weightedSimilarity{similarity{chain{fn: fn}}, fn}, nil
@@ -96,16 +96,16 @@ func (l *weightedMS) lookUpWeights(ids []int, r int) {
 	}
 }
 
-// rowWeight returns the weight of row i of the rows with these IDs.
+// rowWeight returns the weight of the i-th of the rows with these IDs.
 func (l *weightedMS) rowWeight(ids []int, i int) float64 {
 	if i >= len(ids) || ids[i] < 0 || ids[i] >= len(l.w) {
-		panic(fmt.Sprintf("losses: weighted_multi_similarity: row %d has no ID with a weight: found %d "+
+		panic(fmt.Sprintf("losses: weighted_multi_similarity: row %d needs an ID with a weight, found %d "+
 			"ids and %d weights", i, len(ids), len(l.w)))
 	}
 	return l.w[ids[i]]
 }
 
-// meanWeights returns the mean weights of the selected pairs of anchor i, or 0 if there are none.
+// meanWeights returns the mean weights of the selected pairs of anchor i, or 0 for a kind without pairs.
 func (l *weightedMS) meanWeights(s []float64, i int, p *pairs, w window) (near, far float64) {
 	var nears, fars int
 	y, cols, of := p.rows[i], p.cols[:len(s)], l.of[:len(s)]

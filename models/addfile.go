@@ -8,11 +8,11 @@ import (
 	"winnow/backbone/graph"
 )
 
-// AddFile adds a model file to the user's registry: its path, sha256 and settings; the file is not copied. A file
-// with the sha256 of a known entry needs neither name nor settings. A file named after a known entry whose file
-// users export themselves (resnet50) takes that entry's preprocessing. The settings describe any other file. It is
-// added only if it can be cut to a feature vector, and if try, which prepares it and may run it, gives no error. If try
-// is nil, it is prepared alone.
+// AddFile adds a model file to the user's registry: its path, SHA-256 and settings; the file is not copied. A file
+// with the SHA-256 of a known entry needs neither name nor settings. A file named after a known entry whose file
+// users export themselves (resnet50) gets that entry's preprocessing. The settings describe any other file. AddFile
+// adds a file only if it can be cut to a feature vector and try returns no error. try prepares the model and may run
+// it; if try is nil, AddFile only prepares the model.
 func (r *Registry) AddFile(path, name string, s Settings, try func(*Backbone) (*Prepared, error)) (
 	*Backbone, *Prepared, error) {
 	path, err := filepath.Abs(path)

@@ -9,8 +9,8 @@ import (
 	"winnow/backbone/graph"
 )
 
-// A file that was recorded and has changed is named with both sums, by the entry's name as by its path and by a link to
-// it. Recorded again, or without an entry, it is taken.
+// The error for a recorded file that has changed contains both checksums, whether the file is opened by the entry's
+// name, by its path or by a link. The file is accepted when it is recorded again, or without an entry.
 func TestChangedSinceRecorded(t *testing.T) {
 	dir := t.TempDir()
 	r := &Registry{path: filepath.Join(dir, "models.json")}

@@ -9,9 +9,9 @@ import (
 	"winnow/models/architecture"
 )
 
-// Choose returns the backbone for photographs if the user names none, and the reason: the best of the known ones whose
-// files exist, else the last one that the user added under a name of its own. ok is false if there is none. It never
-// chooses the compiled-in backbone, which is for drawn characters, or networks with random weights.
+// Choose returns the backbone for photographs if the user names none, and the reason: the best known backbone whose
+// file exists, else the last backbone that the user added under a new name. ok is false if there is none. Choose never
+// returns the compiled-in backbone, which is for drawn characters, or networks with random weights.
 func (r *Registry) Choose() (name, why string, ok bool) {
 	known := readKnown()
 	best, own, n := len(known), []Listed(nil), 0
@@ -27,20 +27,20 @@ func (r *Registry) Choose() (name, why string, ok bool) {
 		}
 	}
 	if best < len(known) {
-		name, why = known[best].Name, fmt.Sprintf("the best known of %d backbones installed", n)
+		name, why = known[best].Name, fmt.Sprintf("the best known of %d installed backbones", n)
 	}
-	for _, m := range slices.Backward(own) { // a file is read only if it may be the chosen one
+	for _, m := range slices.Backward(own) { // read files only until one is chosen
 		if name == "" && !isRandomFile(m.Path) {
-			name, why = m.Name, fmt.Sprintf("the one added last of %d backbones installed", n)
+			name, why = m.Name, fmt.Sprintf("the last added of %d installed backbones", n)
 		}
 	}
 	if n == 1 {
-		why = "the only backbone installed"
+		why = "the only installed backbone"
 	}
 	return name, why, name != ""
 }
 
-// Missing returns the backbone that the user added last, if its file is not where it was and no known one is chosen.
+// Missing returns the backbone that the user added last, if its file is missing and Choose returns no known backbone.
 func (r *Registry) Missing() (Entry, bool) {
 	if name, _, _ := r.Choose(); len(r.user) == 0 || knownAt(name) >= 0 {
 		return Entry{}, false

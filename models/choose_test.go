@@ -36,7 +36,7 @@ func TestChoose(t *testing.T) {
 		r.user = append(r.user, Entry{Name: name, File: filepath.Join(dir, name+".onnx"), SHA256: "0",
 			Preprocessing: presets["imagenet"]})
 	}
-	expect("yours", "the one added last of 2 backbones installed")
+	expect("yours", "the last added of 2 installed backbones")
 	if e, gone := r.Missing(); !gone || e.Name != "gone" {
 		t.Errorf("found %q missing, %v", e.Name, gone)
 	}
@@ -48,18 +48,18 @@ func TestChoose(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "gone.onnx"), made.Marshal(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	expect("yours", "the one added last of 3 backbones installed")
+	expect("yours", "the last added of 3 installed backbones")
 	made.Metadata = architecture.Trained(made.Metadata)
 	if err := os.WriteFile(filepath.Join(dir, "gone.onnx"), made.Marshal(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	expect("gone", "the one added last of 3 backbones installed")
+	expect("gone", "the last added of 3 installed backbones")
 	there("squeezenet1.1.onnx")
-	expect("squeezenet1.1", "the best known of 4 backbones installed")
+	expect("squeezenet1.1", "the best known of 4 installed backbones")
 	there("googlenet-bvlc.onnx")
 	there("mobilenetv2-features.onnx")
 	there("resnet50v2-stage3-features.onnx")
-	expect("mobilenetv2-features", "the best known of 7 backbones installed")
+	expect("mobilenetv2-features", "the best known of 7 installed backbones")
 	if e, gone := r.Missing(); gone {
 		t.Errorf("found %q missing", e.Name)
 	}

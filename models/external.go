@@ -17,18 +17,18 @@ import (
 	"winnow/internal/regular"
 )
 
-// MaxFile bounds a model file: one protobuf message cannot hold more. It does not bound the data files beside it.
+// MaxFile is the largest model file: one protobuf message cannot be larger. Data files next to it may be larger.
 const MaxFile = 2 << 30
 
-// maxWhole bounds the models whose data files are read into the model. Larger ones cannot be one protobuf message, so
-// the runtime reads their data files. It is a variable for tests.
+// maxWhole is the largest model whose data files are read into the model. A larger model cannot be one protobuf
+// message, so the runtime reads its data files. maxWhole is a variable for tests.
 var maxWhole int64 = MaxFile - 1<<20
 
 // stored is a model as it was read from disk.
 type stored struct {
 	data   []byte   // the model, with the values of its data files unless they are too large
-	sum    string   // see [Entry.SHA256]
-	folder string   // where the data files are that data still refers to; "": none
+	sum    string   // checksum, see [Entry.SHA256]
+	folder string   // folder of the data files that data still refers to; "": none
 	beside []string // the names of the data files
 	size   int64    // bytes of all files
 }
@@ -52,7 +52,7 @@ func readFile(path string) (stored, error) {
 	s.sum, s.size = Sum(s.data), int64(len(s.data))
 	m, err := graph.Read(s.data)
 	if err != nil {
-		return s, nil // whoever uses the model says what is wrong with it
+		return s, nil // using the model returns the error
 	}
 	refs, err := m.References()
 	if err != nil {
@@ -69,7 +69,7 @@ func readFile(path string) (stored, error) {
 
 // readBeside reads the data files of a model and checks them against it.
 func (s *stored) readBeside(path string, m *graph.Model, refs []graph.Reference) error {
-	// The same folder as a runtime takes: that of the name, even if the name is a link.
+	// Use the folder of the path, not of a link's target, because the runtime does the same.
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s *stored) readBeside(path string, m *graph.Model, refs []graph.Reference)
 		if err != nil {
 			return fmt.Errorf("data file %q: %w", name, err)
 		}
-		if data == nil { // larger than it needs to be: its other bytes would be read for nothing
+		if data == nil { // the data file has many unused bytes: leave it to the runtime
 			files = nil
 		} else if files != nil {
 			files[name] = data
@@ -118,8 +118,8 @@ func (s *stored) readBeside(path string, m *graph.Model, refs []graph.Reference)
 	return nil
 }
 
-// readData checks one data file against what refers to it, and returns its sha256, its size, and its contents if they
-// are wanted. It opens only a regular file inside the folder.
+// readData checks a data file against the tensors that refer to it, and returns its SHA-256, its size and, if wanted,
+// its contents. It opens only a regular file inside the folder.
 func readData(root *os.Root, refs []graph.Reference, wanted bool) (sum string, data []byte, size int64, err error) {
 	name := refs[0].Location
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, `\:`) {
@@ -128,7 +128,7 @@ func readData(root *os.Root, refs []graph.Reference, wanted bool) (sum string, d
 	}
 	f, info, err := regular.From(regular.Root(root), filepath.ToSlash(filepath.Clean(name)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil, 0, fmt.Errorf("not in %s, expected it beside the model, which keeps its weights there: "+
+		return "", nil, 0, fmt.Errorf("not in %s, expected next to the model, because it holds the weights: "+
 			"copy both files into one folder", root.Name())
 	}
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"winnow/internal/testing/onnxtest"
 )
 
-// A model whose weights are in a file beside it gives the vectors of the same model in one file, whether the file is
-// read into it or left to the runtime.
+// A model with its weights in a data file gives the same vectors as the model in a single file, whether the data file
+// is read into the model or left to the runtime.
 func TestExternalData(t *testing.T) {
 	dir := t.TempDir()
 	m := classifier(graph.Free("N"), 3, 32)
@@ -120,7 +120,7 @@ func TestExternalRefused(t *testing.T) {
 			}
 		})
 	}
-	// A link inside the folder and a subfolder are fine.
+	// A link inside the folder and a file in a subfolder are accepted.
 	dir := t.TempDir()
 	_, data := onnxtest.Outside(whole, "d", nil)
 	model, _ := onnxtest.Outside(whole, "sub/d", nil)

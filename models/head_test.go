@@ -126,7 +126,7 @@ func TestHeadFlipped(t *testing.T) {
 	}
 }
 
-// Files that are complete, with the right checksum, and still wrong.
+// ReadHead rejects complete files with the right checksum but wrong contents.
 func TestHeadContradicts(t *testing.T) {
 	huge := slices.Clone(sampleFile(t))
 	binary.LittleEndian.PutUint32(huge[len(headMagic)+4:], 1<<31)

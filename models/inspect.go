@@ -5,7 +5,7 @@ import (
 	"winnow/backbone/graph/gradient"
 )
 
-// Report is what is known about a backbone without running it.
+// Report describes a backbone as far as possible without running it.
 type Report struct {
 	Entry
 	Path      string         `json:"path"`                // where the file is; "" if it is compiled in or missing
@@ -15,9 +15,9 @@ type Report struct {
 	Recorded  bool           `json:"recorded"`            // an entry records the preprocessing
 	Structure *Structure     `json:"structure"`           // nil if there is no file
 	Feature   *FeatureReport `json:"feature"`             // nil if none was found
-	Stages    []StageReport  `json:"stages"`              // where fine-tuning may start, from the input on
-	Published *Published     `json:"published,omitempty"` // where the file can be fetched from
-	// Checked says how the preprocessing was checked; "" for a file without an entry.
+	Stages    []StageReport  `json:"stages"`              // stages at which fine-tuning may start, from the input on
+	Published *Published     `json:"published,omitempty"` // places from which the file can be fetched
+	// Checked describes how the preprocessing was checked; "" for a file without an entry.
 	Checked  string   `json:"checked,omitempty"`
 	Problems []string `json:"problems"`
 	Warnings []string `json:"warnings"`
@@ -121,7 +121,7 @@ func reportStages(p *Prepared) []StageReport {
 	list := []StageReport{}
 	m, err := graph.Read(p.Model)
 	if err != nil || p.Folder != "" { // the weights are too large to be trained
-		return list // cannot happen: prepare wrote the model from one that could be read
+		return list // no error is possible: Prepare wrote a readable model
 	}
 	for _, s := range gradient.Stages(gradient.Plain(m), p.Tensor) {
 		list = append(list, StageReport{s.Name, len(s.Weights), s.Parameters, s.Shape.String()})

@@ -15,7 +15,7 @@ import (
 // Joined is a backbone, a head and the normalisation as one ONNX model: images in, unit vectors out.
 type Joined struct {
 	Model  []byte
-	Input  *graph.ValueInfo // the tensor to feed; its batch is as free as the backbone's
+	Input  *graph.ValueInfo // the tensor to feed; its batch is free if the backbone's is
 	Output string           // [N,Dim]
 	Dim    int
 	Opset  int64

@@ -16,7 +16,7 @@ func shaped(shape graph.Shape, planes int64) *graph.Model {
 	return b.Model()
 }
 
-// The size and the channels of a network's images come from its file; what it leaves open comes from the settings.
+// The size and the channels of a network's images come from its file; the settings give only free sizes.
 func TestShapes(t *testing.T) {
 	n, open1 := graph.Free("N"), graph.Free("side")
 	size := func(planes, h, w int64) graph.Shape {
@@ -57,7 +57,7 @@ func TestShapes(t *testing.T) {
 			t.Errorf("%s: found %s, expected %s", name, found, c.want)
 		}
 	}
-	// The channels last.
+	// an input with channels last
 	last := channelsLast(n, 32, false)
 	if in, err := imageInput(graph.ChannelsFirst(last)); err != nil || in.planes != 3 || in.high != 32 {
 		t.Errorf("%+v, %v", in, err)
@@ -71,7 +71,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// What is recorded of a file beats a preset, which is named if it says something else; single settings change it.
+// The recorded preprocessing overrides a preset, with a warning if they differ. Single settings override both.
 func TestPresetKept(t *testing.T) {
 	r := open(t, filepath.Join(t.TempDir(), "models.json"))
 	file := save(t, "net.onnx", shaped(graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(64), graph.Fixed(64)}, 3))
@@ -80,7 +80,7 @@ func TestPresetKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for preset, differs := range map[string]string{"caffe": "", "bn-inception": "differs in mean",
-		"imagenet": "differs in channels, scale, mean, std and is not used", "clip": "resize, interpolation, channels"} {
+		"imagenet": "differs in channels, scale, mean, std and is ignored", "clip": "resize, interpolation, channels"} {
 		b, err := r.Resolve(file, Settings{Preset: preset})
 		if err != nil || b.Preprocessing != added.Preprocessing {
 			t.Errorf("%s: %v, %v", preset, b.Preprocessing, err)

@@ -22,9 +22,9 @@ var knownYAML []byte
 // knownBackbone is an entry of known.yaml.
 type knownBackbone struct {
 	Entry     `yaml:",inline"`
-	Why       string     `yaml:"why"` // of its place in the list
+	Why       string     `yaml:"why"` // reason for its rank in the list
 	Preset    string     `yaml:"preset"`
-	Fit       string     `yaml:"fit"`       // how pictures get the network's shape; "": as the preset
+	Fit       string     `yaml:"fit"`       // way to resize images to the network's input; "": as in the preset
 	Checked   string     `yaml:"checked"`   // how the preprocessing was checked, with a summary before the colon
 	Instead   string     `yaml:"instead"`   // a backbone of the same architecture that can be fetched; "": none
 	Published *Published `yaml:"published"` // nil: no file with a known sha256 is published
@@ -33,7 +33,7 @@ type knownBackbone struct {
 //go:embed presets.yaml
 var presetsYAML []byte
 
-// presets are the preprocessings that --preset names.
+// presets holds the preprocessings that --preset names.
 var presets = func() (list map[string]backbone.Preprocessing) {
 	if err := yaml.UnmarshalWithOptions(presetsYAML, &list, yaml.DisallowUnknownField()); err != nil {
 		panic("models: presets.yaml: " + err.Error()) // it is compiled in
@@ -55,7 +55,7 @@ var readKnown = sync.OnceValue(func() (list []knownBackbone) {
 	return list
 })
 
-// knownAt returns the place of a name among the backbones that winnow knows, or -1.
+// knownAt returns the index of a name among the backbones that winnow knows, or -1.
 func knownAt(name string) int {
 	return slices.IndexFunc(readKnown(), func(k knownBackbone) bool { return k.Name == name })
 }
@@ -68,7 +68,7 @@ func knownEntries() (list []Entry) {
 	return list
 }
 
-// Published says where a known file can be fetched and how large it is.
+// Published holds the places from which a known file can be fetched, and its size.
 type Published struct {
 	Size   int64    `json:"size"`            // bytes
 	SHA256 string   `json:"sha256"`          // of the file alone, without its parts
@@ -94,7 +94,7 @@ func (p Published) Total() int64 {
 	return n
 }
 
-// Published returns where an entry's file can be fetched. It reports false if no file with a known sha256 is published.
+// Published returns where an entry's file can be fetched; false if no file with a known SHA-256 is published.
 func (e Entry) Published() (Published, bool) {
 	for _, b := range readKnown() {
 		if b.Published != nil && b.SHA256 == e.SHA256 {
@@ -114,7 +114,7 @@ func Instead(name string) string {
 	return ""
 }
 
-// describeChecked says how an entry's preprocessing was checked, with a summary before the colon.
+// describeChecked returns how an entry's preprocessing was checked, with a summary before the colon.
 func (r *Registry) describeChecked(e Entry) string {
 	list := readKnown()
 	at := slices.IndexFunc(list, func(k knownBackbone) bool {

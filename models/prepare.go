@@ -12,7 +12,7 @@ import (
 // Prepared is a backbone cut to its feature vector, ready to run.
 type Prepared struct {
 	Model  []byte // ONNX, with one output
-	Folder string // where data files are that Model refers to; "": none
+	Folder string // folder of the data files that Model refers to; "": none
 	Input  string // name of the tensor to feed
 	Tensor string // name of the output: [N,Dim]
 	Cut    string // the tensor of the original model at which it was cut
@@ -20,11 +20,11 @@ type Prepared struct {
 	Dim    int    // 0 if it is known only when the model runs
 	Batch  int    // the only batch size the model takes; 0: any
 
-	// Fixed is the network with the batch of FixedBatch images that its file states, if Model was made from it to take
-	// any number; nil: the file's batch is free, or Batch. Model is to be used only if it computes the same.
+	// Fixed is the original network with its fixed batch of FixedBatch images, if Model was changed to take any number
+	// of images; else nil. Use Model only if it computes the same as Fixed.
 	Fixed      []byte
 	FixedBatch int
-	Half       bool // it computes with 16 bits somewhere
+	Half       bool // the network computes in float16 somewhere
 
 	Warnings []string // one line each, for the user
 }
@@ -47,8 +47,8 @@ func (b *Backbone) Graph() (*graph.Model, error) {
 	return graph.ReadNamed(b.File, b.Data)
 }
 
-// readNetworkGraph is Graph. If the images have their channels last, the model gets an input with channels first, as
-// all images here have them.
+// readNetworkGraph does the same as Graph. If the model takes images with channels last, it adds an input with channels
+// first, the layout of all images in winnow.
 func (b *Backbone) readNetworkGraph() (*graph.Model, error) {
 	m, err := b.Graph()
 	if err != nil {
@@ -60,7 +60,7 @@ func (b *Backbone) readNetworkGraph() (*graph.Model, error) {
 	return graph.ChannelsFirst(m), nil
 }
 
-// seenInput returns Seen with the images counted as the input counts them.
+// seenInput returns Seen with the batch dimension of the model's input.
 func (b *Backbone) seenInput(m *graph.Model) *graph.ValueInfo {
 	v := *b.Seen
 	if in := m.Graph.DataInputs(); len(in) == 1 && len(in[0].Shape) > 0 && len(v.Shape) > 0 && !v.Shape[0].Known() {
@@ -73,8 +73,8 @@ func (b *Backbone) seenInput(m *graph.Model) *graph.ValueInfo {
 func (b *Backbone) prepareGraph(m *graph.Model, output string) (*Prepared, error) {
 	e := b.Entry
 	if op := graph.Quantised(m); op != "" {
-		return nil, hint.With(fmt.Errorf("models: %s: a quantised network (%s), expected one of floating-point numbers",
-			e.File, op), "take the network that it was made from")
+		return nil, hint.With(fmt.Errorf("models: %s: a quantised network (%s), expected a floating-point network",
+			e.File, op), "use the network before quantisation")
 	}
 	makers := m.Graph.Producers()
 	m, changed := graph.ForInference(m)
@@ -104,10 +104,10 @@ func (b *Backbone) prepareGraph(m *graph.Model, output string) (*Prepared, error
 		return nil, fmt.Errorf("models: %s: %w", e.File, err)
 	}
 	if left := graph.Unsettled(cut, tensor); len(left) > 0 {
-		return nil, Unsettled(e, "they are drawn at random or normalised as in training", left)
+		return nil, Unsettled(e, "they depend on random numbers or are normalised as in training", left)
 	}
 	kept := cut.Graph.Producers()
-	changed = slices.DeleteFunc(changed, func(n *graph.Node) bool { // nodes that other outputs alone need
+	changed = slices.DeleteFunc(changed, func(n *graph.Node) bool { // nodes that only other outputs need
 		return makers[n.Outputs[0]] != nil && kept[n.Outputs[0]] == nil
 	})
 	if len(changed) > 0 {
@@ -148,7 +148,7 @@ func (b *Backbone) prepareGraph(m *graph.Model, output string) (*Prepared, error
 	return p, nil
 }
 
-// Unsettled is the error about a network that gives an image other features at each run or in each batch.
+// Unsettled returns the error for a network whose features of an image change from run to run or from batch to batch.
 func Unsettled(e Entry, why string, nodes []*graph.Node) error {
 	at := ""
 	if len(nodes) > 0 {
@@ -156,10 +156,10 @@ func Unsettled(e Entry, why string, nodes []*graph.Node) error {
 	}
 	return hint.With(fmt.Errorf("models: %s: the features of an image differ from run to run or with the other images "+
 		"of the batch: %s%s", e.File, why, at), "export the network for inference: model.eval() before "+
-		"torch.onnx.export, training=False in Keras; or take a tensor before that as the output")
+		"torch.onnx.export, training=False in Keras; or use an earlier tensor as the output")
 }
 
-// Refix takes back that the network takes any number of images: it computes other numbers then.
+// Refix restores the fixed batch of the network, for a network that computes something else with another batch.
 func (p *Prepared) Refix(e Entry) {
 	p.Model, p.Batch, p.Fixed = p.Fixed, p.FixedBatch, nil
 	p.Warnings = append(p.Warnings, batchWarning(e, p.Batch))
@@ -167,7 +167,7 @@ func (p *Prepared) Refix(e Entry) {
 
 func batchWarning(e Entry, n int) string {
 	if n == 1 {
-		return e.File + ": takes one image at a time, and is run so: export it with a free batch to be faster"
+		return e.File + ": takes only one image at a time: export it with a free batch to be faster"
 	}
 	return fmt.Sprintf("%s: takes batches of exactly %d images: export it with a free batch to be faster", e.File, n)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The list says which files exist, which can be fetched, and which must be exported.
+// The list shows which files exist, which can be fetched, and which users must export.
 func TestListed(t *testing.T) {
 	r := open(t, filepath.Join(t.TempDir(), "models.json"))
 	want := map[string]string{"glyphnet": "part of winnow|trained with it",

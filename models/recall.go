@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// ErrNoBackbone means that no known file has the sha256.
+// ErrNoBackbone means that no known file has the SHA-256.
 var ErrNoBackbone = errors.New("no model file with this sha256 is known here")
 
-// Recall finds the backbone that computed some features by the sha256 of its file, among the entries of the
-// registry and then at the paths. Its error says why the first file that should be it is not.
+// Recall finds the backbone with this SHA-256 among the entries of the registry and then at the paths. Its error
+// describes the first file that should have this SHA-256 but does not.
 func (r *Registry) Recall(sum string, paths ...string) (*Backbone, error) {
 	var missing error
 	for _, e := range r.Entries() {

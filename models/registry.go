@@ -17,15 +17,14 @@ import (
 	"winnow/internal/regular"
 )
 
-// Registry holds the known backbones and the user's own, which are stored in a JSON file.
+// Registry holds the known backbones and the user's backbones, which are stored in a JSON file.
 type Registry struct {
 	path    string
 	folders []string
 	user    []Entry
 }
 
-// registryVersion is the version of the registry file's format. Before 2, exif was recorded but not used: images were
-// turned.
+// registryVersion is the version of the registry file's format. Version 1 recorded exif, but always turned images.
 const registryVersion = 2
 
 // registryFile is the JSON form of the file.
@@ -94,8 +93,8 @@ func parseRegistry(data []byte) ([]Entry, error) {
 // Path returns the path of the user's registry.
 func (r *Registry) Path() string { return r.path }
 
-// Entries returns all entries: the known ones, replaced by the user's of the same name, then the user's other
-// entries.
+// Entries returns all entries: first the known entries, replaced by entries of the user with the same name, then the
+// user's other entries.
 func (r *Registry) Entries() []Entry {
 	all := knownEntries()
 	for _, e := range r.user {
@@ -187,7 +186,7 @@ func orNone(sum string) string {
 	return sum
 }
 
-// Remove removes an entry from the user's registry. The model file stays.
+// Remove removes an entry from the user's registry. It does not delete the model file.
 func (r *Registry) Remove(name string) error {
 	held, err := r.lockRegistry()
 	if err != nil {
@@ -203,7 +202,7 @@ func (r *Registry) Remove(name string) error {
 	return r.writeRegistry(slices.DeleteFunc(slices.Clone(r.user), func(e Entry) bool { return e.Name == name }))
 }
 
-// lockRegistry locks the registry until it is closed, and reads what others wrote before.
+// lockRegistry locks the registry until the lock is closed, and reads the entries that other programs have written.
 func (r *Registry) lockRegistry() (io.Closer, error) {
 	dir := filepath.Dir(r.path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

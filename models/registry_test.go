@@ -52,7 +52,7 @@ func TestResizeFlag(t *testing.T) {
 	}
 }
 
-// mine returns an entry as a user adds it.
+// mine returns an entry for the user's registry.
 func mine(name string) Entry {
 	return Entry{Name: name, File: "/somewhere/" + name + ".bin", SHA256: Sum([]byte(name)), Output: "pool",
 		Preprocessing: presets["clip"]}

@@ -16,9 +16,9 @@ import (
 // Resolve finds a backbone by the name of an entry or by the path of an ONNX file, and reads it.
 //
 // The file of an entry must have the recorded sha256. A file given by path that has the sha256 of an entry is that
-// entry, whatever its name. Any other file takes its preprocessing from the settings, and from its metadata if
-// winnow wrote it. If neither says anything and the input is an ordinary colour image, ImageNet's preprocessing is
-// assumed, with a warning.
+// entry, whatever its name. Any other file gets its preprocessing from the settings, and from its metadata if
+// winnow wrote it. If both are empty and the input is an ordinary colour image, Resolve assumes ImageNet's
+// preprocessing, with a warning.
 func (r *Registry) Resolve(name string, s Settings) (*Backbone, error) {
 	b, recorded, err := r.loadBackbone(name)
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *Registry) loadBackbone(name string) (b *Backbone, recorded bool, err er
 	return b, false, nil
 }
 
-// checkChanged returns an error if an entry of the user's was recorded with the file at path, and another sum.
+// checkChanged returns an error if the user's registry records the file at path with another checksum.
 func (r *Registry) checkChanged(path, sum string) error {
 	here, err := os.Stat(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *Registry) checkChanged(path, sum string) error {
 		}
 		at, _ := r.Locate(e)
 		if there, err := os.Stat(at); err == nil && os.SameFile(here, there) {
-			return fmt.Errorf("models: %s has sha256 %s, expected %s as recorded for %q: it has changed: restore it, "+
+			return fmt.Errorf("models: %s has changed: sha256 %s, expected %s as recorded for %q: restore it, "+
 				"or record it again (winnow models remove %s, winnow models add FILE)", path, sum, e.SHA256, e.Name,
 				e.Name)
 		}
@@ -84,7 +84,7 @@ func (r *Registry) checkChanged(path, sum string) error {
 	return nil
 }
 
-// fillStored fills in what was read.
+// fillStored copies the fields of s.
 func (b *Backbone) fillStored(s stored) {
 	b.Data, b.SHA256, b.Folder, b.Beside, b.Size = s.data, s.sum, s.folder, s.beside, s.size
 }
@@ -127,8 +127,8 @@ func orName(places []string, name string) []string {
 	return places
 }
 
-// settlePreprocessing applies the settings to an entry's preprocessing. What is recorded beats a preset, which says
-// less; single settings change it.
+// settlePreprocessing applies the settings to an entry's preprocessing. Single settings override recorded values; a
+// preset, which is less specific, does not.
 func (b *Backbone) settlePreprocessing(s Settings) (err error) {
 	if s.Preset != "" {
 		p, err := Settings{Preset: s.Preset, Size: &Size{b.Preprocessing.High(), b.Preprocessing.Crop}}.
@@ -137,8 +137,8 @@ func (b *Backbone) settlePreprocessing(s Settings) (err error) {
 			return err
 		}
 		if what := b.Preprocessing.Differs(p); what != "" {
-			b.Warnings = append(b.Warnings, fmt.Sprintf("%s: how its images are prepared is known and kept: %s; the "+
-				"preset %s differs in %s and is not used (single settings are, and the file can be recorded again)",
+			b.Warnings = append(b.Warnings, fmt.Sprintf("%s: the known preprocessing is kept: %s; the preset %s "+
+				"differs in %s and is ignored (use single settings, or record the file again)",
 				b.Name, b.Preprocessing.Describe(), s.Preset, what))
 		}
 		s.Preset = ""
@@ -155,8 +155,8 @@ func (b *Backbone) settlePreprocessing(s Settings) (err error) {
 // form of a [backbone.Preprocessing].
 const PreprocessingKey = "winnow.preprocessing"
 
-// metadataPreprocessing returns the preprocessing that winnow stored in a file. If there is none, told is false and
-// p is ImageNet's.
+// metadataPreprocessing returns the preprocessing that winnow stored in a file. Without one, told is false and p is
+// ImageNet's.
 func metadataPreprocessing(m *graph.Model) (p backbone.Preprocessing, told bool, err error) {
 	for _, about := range m.Metadata {
 		if about.Key == PreprocessingKey {
@@ -243,7 +243,7 @@ func imageInput(m *graph.Model) (image, error) {
 	return image{in, in.Name, size(1), size(2), size(3), size(0)}, nil
 }
 
-// sizeText is the size of the images, "?" where it is free.
+// sizeText returns the size of the images as text, with "?" for a free side.
 func (in image) sizeText() string {
 	return fmt.Sprintf("%v×%v", in.info.Shape[2], in.info.Shape[3])
 }

@@ -17,7 +17,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// classifier is a small network for images planes×side×side; a side of -1 is free.
+// classifier returns a small network for images of planes×side×side; a side of -1 is free.
 func classifier(batch graph.Dim, planes, side int64) *graph.Model {
 	b := graph.NewBuilder("classifier", 13)
 	x := b.Input("image", graph.Float32, graph.Shape{batch, graph.Fixed(planes), {Size: side}, {Size: side}})
@@ -27,7 +27,7 @@ func classifier(batch graph.Dim, planes, side int64) *graph.Model {
 	return b.Model()
 }
 
-// fileOf is a backbone as it is read.
+// fileOf returns a backbone as if read from a file.
 func fileOf(e Entry, data []byte) *Backbone { return &Backbone{Entry: e, Data: data} }
 
 // tensor adds random weights.
@@ -186,7 +186,7 @@ func TestPrepareAtAnotherSize(t *testing.T) {
 	}
 }
 
-// TestChanged: a file that differs from its entry is rejected, and the error names both sums.
+// A file that differs from its entry is rejected with an error that contains both checksums.
 func TestChanged(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, filepath.Join(dir, "models.json"), dir)

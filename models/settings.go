@@ -11,8 +11,7 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Settings are a user's choices of preprocessing and output. A value of nil or "" keeps what the preset or the
-// entry says.
+// Settings holds a user's choices of preprocessing and output. nil or "" keeps the value of the preset or of the entry.
 type Settings struct {
 	Preset        string
 	Resize        *int
@@ -28,7 +27,7 @@ type Settings struct {
 	Output        string
 }
 
-// settingsHelp names the flags that set the preprocessing.
+// settingsHelp is the part of a message that lists the flags for the preprocessing.
 const settingsHelp = "set it with --preset %s, or --channels, --resize, --size, --scale, --mean and --std"
 
 // Size is the size of a network's input, pixels.
@@ -84,12 +83,12 @@ func (s Settings) applySettings(p backbone.Preprocessing) (backbone.Preprocessin
 	return p, p.Validate()
 }
 
-// Shaped reports whether the settings say how an image gets the network's shape.
+// Shaped reports whether the settings contain the way to resize an image to the network's input.
 func (s Settings) Shaped() bool {
 	return s.Fit != "" || s.Resize != nil || s.Exact != nil || s.Crop != nil
 }
 
-// withSize returns p with the wanted size of the network's input, and the resize in proportion.
+// withSize returns p with the network's input size from the settings, and the resize changed in proportion.
 func (s Settings) withSize(p backbone.Preprocessing) backbone.Preprocessing {
 	was := p.Crop
 	p = p.WithSize(s.Size.Wide, s.Size.High)
@@ -97,7 +96,7 @@ func (s Settings) withSize(p backbone.Preprocessing) backbone.Preprocessing {
 	return p
 }
 
-// greyLike returns "L" if the preset treats all colours alike, so that it is also one for grey images, else "".
+// greyLike returns "L" if the preset has equal values for all colours, so that it also fits grey images, else "".
 func (s Settings) greyLike() string {
 	p, ok := presets[s.Preset]
 	alike := func(v [3]float32) bool { return v[0] == v[1] && v[1] == v[2] }

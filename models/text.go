@@ -9,19 +9,19 @@ import (
 	"winnow/internal/text"
 )
 
-// Listed is a line of the list of backbones.
+// Listed is an entry of the list of backbones.
 type Listed struct {
 	Entry
 	Own       bool       `json:"own"`                 // the user added it
 	Found     bool       `json:"found"`               // its file exists
-	Path      string     `json:"path"`                // of the file; "" if it is part of the program
-	Published *Published `json:"published,omitempty"` // where it can be fetched
+	Path      string     `json:"path"`                // path of the file; "" if it is part of the program
+	Published *Published `json:"published,omitempty"` // places from which it can be fetched
 	Checked   string     `json:"checked"`             // how its preprocessing was checked
-	Why       string     `json:"why"`                 // why it has its place in the list
+	Why       string     `json:"why"`                 // reason for its rank in the list
 }
 
-// List returns all backbones and where their files are: those for photographs first, the best for an audit at the top,
-// and the user's own last, in the order in which they were added.
+// List returns all backbones and the places of their files. Backbones for photographs come first, ordered by quality in
+// audits; the user's own come last, in the order in which they were added.
 func (r *Registry) List() []Listed {
 	var list []Listed
 	for _, e := range r.Entries() {
@@ -45,7 +45,7 @@ func (r *Registry) List() []Listed {
 	return list
 }
 
-// Place says where the file is, or how to get it.
+// Place returns the path of the file, or how to get it.
 func (m Listed) Place() string {
 	switch {
 	case m.Found && m.Path == "":

@@ -13,16 +13,16 @@ import (
 	"winnow/run/inspect"
 )
 
-// How much of an audit the page shows.
+// Upper limits on what the audit page shows.
 const (
 	auditedSuspects   = 60
 	auditedConfusions = 12
-	auditedShown      = 24 // cards of a gallery
-	auditedCopies     = 6  // pictures of a card
+	auditedShown      = 24 // cards per gallery
+	auditedCopies     = 6  // images per card
 )
 
-// WriteAudited writes the page of an audit of images to a file: what was found, in which classes, and the most
-// suspect of the labels flagged, with pictures. next is the command to continue with.
+// WriteAudited writes an HTML page about an audit of images to a file. The page shows the findings, the classes that
+// contain them, and the most suspect flagged labels with their images. next is the command to run next.
 func WriteAudited(ctx context.Context, h Host, a *inspect.Report, file, next string) error {
 	content, err := newAuditPage(ctx, h, a, next)
 	if err != nil {
@@ -31,7 +31,7 @@ func WriteAudited(ctx context.Context, h Host, a *inspect.Report, file, next str
 	return atomicfile.Write(file, content.WriteHTML)
 }
 
-// newAuditPage returns the page of an audit of images.
+// newAuditPage returns the HTML page about an audit of images.
 func newAuditPage(ctx context.Context, h Host, a *inspect.Report, next string) (page.Report, error) {
 	source, err := a.Source().Absolute()
 	if err != nil {
@@ -54,14 +54,14 @@ func newAuditPage(ctx context.Context, h Host, a *inspect.Report, next string) (
 	return content, err
 }
 
-// makeGalleries returns the findings besides suspects as pictures.
+// makeGalleries returns galleries of the findings other than suspects, such as duplicates and outliers.
 func makeGalleries(ctx context.Context, h Host, a *inspect.Report) (list []page.Gallery, err error) {
 	found := a.Galleries()
 	var files []string
 	for i, g := range found {
 		found[i].Shown = g.Shown[:min(auditedShown, len(g.Shown))]
 		if n := len(g.Shown); n > auditedShown {
-			found[i].Note += fmt.Sprintf(" Shown are %d of %d.", auditedShown, n)
+			found[i].Note += fmt.Sprintf(" Showing %d of %d.", auditedShown, n)
 		}
 		for j, s := range found[i].Shown {
 			if n := len(s.Paths); n > auditedCopies {
@@ -97,7 +97,7 @@ func makeGalleries(ctx context.Context, h Host, a *inspect.Report) (list []page.
 	return list, nil
 }
 
-// describeFlagged says in which classes the labels flagged are.
+// describeFlagged returns a section about the classes of the flagged labels.
 func describeFlagged(a *inspect.Report, title string) page.Section {
 	s := page.Section{Title: title, Charts: []page.Drawing{drawScores(a)}}
 	var rows [][]string
@@ -138,8 +138,8 @@ func describeFlagged(a *inspect.Report, title string) page.Section {
 	return s
 }
 
-// drawScores draws the scores of all labels: wrong ones apart from right ones if the truth about all is known, else
-// those flagged apart from the others.
+// drawScores returns a histogram of the scores of all labels in two series: wrong and right labels if the true label
+// of every scored image is known, otherwise flagged labels and the rest.
 func drawScores(a *inspect.Report) page.Histogram {
 	const bins = 25
 	names, low, high, axis := [2]string{"not flagged", "flagged"}, 0.0, 1e-9, "score of the label by "+a.Scorer
@@ -163,7 +163,7 @@ func drawScores(a *inspect.Report) page.Histogram {
 		low, high, axis = 0, 1, "probability that the label is right"
 	}
 	h := page.Histogram{Frame: page.Frame{
-		Title: "All labels by how right they look", X: axis, Y: "share of the labels", Percent: true,
+		Title: "Scores of all labels", X: axis, Y: "share of the labels", Percent: true,
 	}}
 	for i, name := range names {
 		h.Bars = append(h.Bars, page.Count(name, values[i], low, high, bins, i))
@@ -171,52 +171,52 @@ func drawScores(a *inspect.Report) page.Histogram {
 	return h
 }
 
-// auditedFacts says how the audit was made.
+// auditedFacts returns facts about how the audit was made.
 func auditedFacts(h Host, a *inspect.Report) []page.Fact {
 	facts := []page.Fact{
-		{Name: "images", Value: fmt.Sprintf("%d judged, of %s", len(a.Images)-a.Unjudged, a.Root())},
-		{Name: "backbone", Value: a.Model}, {Name: "judged by", Value: a.Scorer},
+		{Name: "images", Value: fmt.Sprintf("%d scored, from %s", len(a.Images)-a.Unjudged, a.Root())},
+		{Name: "backbone", Value: a.Model}, {Name: "scorer", Value: a.Scorer},
 	}
 	if a.Why != "" {
-		facts = append(facts, page.Fact{Name: "which used", Value: a.Why})
+		facts = append(facts, page.Fact{Name: "scorer's inputs", Value: a.Why})
 	}
 	if a.Noise != nil {
-		facts = append(facts, page.Fact{Name: "estimated wrong", Value: a.Noise.String()})
+		facts = append(facts, page.Fact{Name: "estimated share of wrong labels", Value: a.Noise.String()})
 	}
 	for i, left := range a.LeftOut[:min(len(a.LeftOut), auditedConfusions)] {
 		name := fmt.Sprintf("left out %d of %d", i+1, len(a.LeftOut))
 		facts = append(facts, page.Fact{Name: name, Value: left.Path + ": " + left.Reason})
 	}
-	return append(facts, page.Fact{Name: "made by", Value: "winnow " + h.Winnow})
+	return append(facts, page.Fact{Name: "version", Value: "winnow " + h.Winnow})
 }
 
-// calledWrong says which labels are flagged.
+// calledWrong explains in words which labels the audit flags.
 func calledWrong(a *inspect.Report) string {
 	switch {
 	case a.Asked:
-		return "the labels with the lowest scores, as many as asked for"
+		return "the labels with the lowest scores, as many as requested"
 	case audit.Named(a.Scorer).Probability:
-		return "the labels that are more likely wrong than right, where another class fits better or none does. " +
-			"Expected to be wrong are more: some of the others are wrong too, each with less than even odds"
+		return "labels that are more likely wrong than right, if another class fits better or no class fits. " +
+			"More labels than these are probably wrong, but each of the others is more likely right than wrong"
 	}
 	return "the labels with the lowest scores for which another class fits better"
 }
 
-// defineFlagged explains the numbers of an audit.
+// defineFlagged returns definitions of the numbers of an audit.
 func defineFlagged(a *inspect.Report) []page.Fact {
 	list := []page.Fact{
 		{Name: "flagged", Value: calledWrong(a)},
-		{Name: "estimated", Value: "from the distances between the images, never from a label alone. The interval " +
-			"assumes that mistakes go to all classes equally only if that was tested; else it ends where every label " +
-			"that the other images leave in doubt would be wrong"},
-		{Name: "suggested", Value: "the class that fits the image best, by the same judge"},
-		{Name: "nearest", Value: "by the backbone's features: " +
-			"the images that support the given label, and those that support the suggested one"},
+		{Name: "estimated", Value: "estimated from the distances between the images. The interval assumes that wrong " +
+			"labels are spread equally over all classes only if a test supported this; otherwise its upper end " +
+			"counts every label that the other images leave in doubt as wrong"},
+		{Name: "suggested", Value: "the class that fits the image best, according to the same scorer"},
+		{Name: "nearest", Value: "nearest images by the backbone's features: " +
+			"those that support the given label, and those that support the suggested label"},
 	}
 	if audit.Named(a.Scorer).Probability {
 		return append(list, page.Fact{Name: "% right",
-			Value: "the probability that the given label is right, computed from all images but this one"})
+			Value: "the probability that the given label is right, computed from all images except this one"})
 	}
 	return append(list, page.Fact{Name: "score",
-		Value: "ranks the labels: the lowest is the most suspect. It is not a probability"})
+		Value: "ranks the labels: the label with the lowest score is the most suspect. It is not a probability"})
 }

@@ -17,8 +17,7 @@ import (
 	"winnow/run/inspect"
 )
 
-// The page of an audit shows only labels flagged as suspects, names their classes, escapes labels and paths, and
-// writes no more digits than are meaningful.
+// TestAuditedPage checks that the audit page shows only flagged labels, uses class names, and escapes labels and paths.
 func TestAuditedPage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"<i>a.png", "b.png"} {
@@ -65,17 +64,17 @@ func TestAuditedPage(t *testing.T) {
 	a.Names = classnames.Names{"dog": "Canis", "<b>cat": "Felis"}
 	if named := read(); !strings.Contains(named, "Canis, 2 of 2") || !strings.Contains(named, "Canis is likelier") ||
 		strings.Contains(named, "b&gt;cat") || strings.Contains(named, ">dog") {
-		t.Error("the page shows labels in place of names")
+		t.Error("the page shows labels instead of class names")
 	}
 	a.Names = nil
 	page := read()
-	for _, want := range []string{"2 of 4 labels look wrong. Of all labels, between 20 and 80 % may be wrong",
+	for _, want := range []string{"2 of 4 labels look wrong.", "and are not counted",
 		"<code>winnow studio &#39;&lt;x&gt;&#39;</code>", `<span class="num">&lt; 0.1 % right</span>`,
 		`<span class="num">3.0 % right</span>`, "&lt;b&gt;cat", "75 (50 to 90)", "dog, 2 of 2", "bad.png: not an image",
 		"winnow 9.9",
 		`<span class="tag outlier">labels contradict</span><span class="tag outlier">in two splits</span>` +
 			"dog is likelier",
-		"fit -4.2", `<span class="tag outlier">dark</span>&lt;i&gt;night`, `href="#gallery-3">Pictures with problems`} {
+		"fit -4.2", `<span class="tag outlier">dark</span>&lt;i&gt;night`, `href="#gallery-3">Images with problems`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q on the page", want)
 		}
@@ -85,12 +84,12 @@ func TestAuditedPage(t *testing.T) {
 			t.Errorf("%q is on the page", bad)
 		}
 	}
-	if n := strings.Count(page, "data:image/jpeg"); n != 5 { // two suspects, a neighbour, a copy and a stranger
-		t.Errorf("%d pictures, expected 5", n)
+	if n := strings.Count(page, "data:image/jpeg"); n != 5 { // two suspects, a neighbour, a duplicate and an outlier
+		t.Errorf("%d images, expected 5", n)
 	}
 	if suspects, where := strings.Index(page, `<h2 id="suspects"`),
 		strings.Index(page, "Where they are</h2>"); suspects < 0 || suspects > where {
-		t.Errorf("suspects at %d, what they have in common at %d, expected them first", suspects, where)
+		t.Errorf("suspects at offset %d, the section about classes at %d, expected the suspects first", suspects, where)
 	}
 	for i := range a.Images {
 		a.Images[i].Dropped, a.Images[i].Outlier, a.Images[i].Problems = false, false, nil
@@ -99,6 +98,6 @@ func TestAuditedPage(t *testing.T) {
 	a.Rate, a.Noise.Rate = 0, 0
 	if page := read(); !strings.Contains(page, "None of 4 labels looks wrong") ||
 		strings.Contains(page, `id="suspects"`) || strings.Contains(page, "data:image/jpeg") {
-		t.Error("labels of which none looks wrong are shown as suspects")
+		t.Error("the page shows suspects although no label is flagged")
 	}
 }

@@ -14,15 +14,14 @@ import (
 	"winnow/report/page"
 )
 
-// worstClasses is how many classes are shown at once; allClasses is how many the folded table of all shows at
-// most.
+// worstClasses is the number of classes in the visible table, and allClasses the largest number in the folded table.
 const (
 	worstClasses = 15
 	allClasses   = 1000
 )
 
-// classTables returns a table of the first of a sorted list of classes and, if there are more, a folded one of
-// all.
+// classTables returns a table of the first [worstClasses] rows. If there are more rows, it adds a folded table of up
+// to [allClasses] rows. The rows are sorted, worst class first.
 func classTables(worst, all string, head []string, rows [][]string) []page.Table {
 	tables := []page.Table{{Caption: worst, Head: head, Rows: rows[:min(len(rows), worstClasses)]}}
 	if len(rows) > worstClasses {
@@ -35,14 +34,14 @@ func classTables(worst, all string, head []string, rows [][]string) []page.Table
 	return tables
 }
 
-// describeClasses says how well the images of each class find their own class.
+// describeClasses returns a section with the retrieval measures of each class.
 func (r *Run) describeClasses() page.Section {
 	s := page.Section{Title: "Classes"}
 	list := slices.DeleteFunc(slices.Clone(r.measured.Classes), func(c eval.ClassRetrieval) bool {
 		return c.Retrieval.N == 0
 	})
 	if len(list) == 0 {
-		s.Notes = []string{"No class has two images that could find each other."}
+		s.Notes = []string{"No class has two images, so retrieval cannot be measured."}
 		return s
 	}
 	slices.SortStableFunc(list, func(a, b eval.ClassRetrieval) int {
@@ -69,13 +68,13 @@ func (r *Run) describeClasses() page.Section {
 	return s
 }
 
-// describeLabels returns what the audit says of the training labels.
+// describeLabels returns a section with the audit of the training labels.
 func (r *Run) describeLabels() page.Section {
 	a := r.audited
 	s := describeFlagged(a, "The training labels")
-	s.Facts = append(s.Facts, page.Fact{Name: "judged by", Value: a.Scorer})
+	s.Facts = append(s.Facts, page.Fact{Name: "scorer", Value: a.Scorer})
 	if a.Why != "" {
-		s.Facts = append(s.Facts, page.Fact{Name: "which used", Value: a.Why})
+		s.Facts = append(s.Facts, page.Fact{Name: "scorer's inputs", Value: a.Why})
 	}
 	called, alone := a.Called(), 0
 	for _, e := range a.Images {
@@ -83,11 +82,11 @@ func (r *Run) describeLabels() page.Section {
 			alone++
 		}
 	}
-	said := fmt.Sprintf("%d; none is flagged", len(a.Images)-alone)
+	said := fmt.Sprintf("%d; no label is flagged", len(a.Images)-alone)
 	if len(called) > 0 {
 		said = fmt.Sprintf("%d; %d (%.1f %%) are flagged", len(a.Images)-alone, len(called), 100*a.Rate)
 	}
-	s.Facts = append(s.Facts, page.Fact{Name: "images judged", Value: said})
+	s.Facts = append(s.Facts, page.Fact{Name: "images scored", Value: said})
 	if alone > 0 {
 		s.Facts = append(s.Facts, page.Fact{
 			Name: suspects.Unjudged, Value: fmt.Sprintf("%d, alone in their class", alone),
@@ -95,84 +94,84 @@ func (r *Run) describeLabels() page.Section {
 	}
 	if d := a.Detection; d != nil && d.Wrong == 0 {
 		s.Facts = append(s.Facts, page.Fact{
-			Name: "truly wrong", Value: fmt.Sprintf("none of %d, by the true labels of the manifest", d.Samples),
+			Name: "wrong labels", Value: fmt.Sprintf("0 of %d, by the manifest's true labels", d.Samples),
 		})
 	} else if d != nil {
 		share := 100 * float64(d.Wrong) / float64(max(d.Samples, 1))
 		s.Facts = append(s.Facts,
-			page.Fact{Name: "truly wrong",
-				Value: fmt.Sprintf("%d of %d (%.1f %%), by the true labels of the manifest", d.Wrong, d.Samples,
+			page.Fact{Name: "wrong labels",
+				Value: fmt.Sprintf("%d of %d (%.1f %%), by the manifest's true labels", d.Wrong, d.Samples,
 					share)},
 			page.Fact{Name: "ranking",
-				Value: fmt.Sprintf("AUROC %.4f, AP %.4f; the most suspect 1 %% hold %.1f %% of the wrong labels, "+
-					"5 %% hold %.1f %%, and as many as are wrong hold %.1f %%",
+				Value: fmt.Sprintf("AUROC %.4f, AP %.4f; the most suspect 1 %% contain %.1f %% of the wrong labels, "+
+					"the most suspect 5 %% contain %.1f %%, and as many labels as are wrong contain %.1f %%",
 					d.AUROC, d.AP, 100*d.Found1, 100*d.Found5, 100*d.FoundAll)},
-			page.Fact{Name: "those flagged",
-				Value: fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right",
+			page.Fact{Name: "flagged labels",
+				Value: fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the other labels are right",
 					d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)})
 	}
 	return s
 }
 
-// explainNumbers explains the numbers on the page.
+// explainNumbers returns definitions of the numbers on the page.
 func (r *Run) explainNumbers() []page.Fact {
 	list := append(retrievalDefinitions(),
 		page.Fact{Name: "found instead",
-			Value: "of the queries whose nearest image is of another class: the most frequent one, and how often"},
+			Value: "the class most often found for queries whose nearest image has another class, and how often"},
 		page.Fact{Name: "validation",
 			Value: measureText(r.Config.Validation.Measure) + " on the validation split, by its given labels"},
 		page.Fact{Name: "smoothed",
-			Value: fmt.Sprintf("exponential moving average, weight of the past %g: "+
-				"e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the steps logged", smoothing, 1-smoothing)},
-		page.Fact{Name: "the judge", Value: scorerSentence(r.audited.Scorer)})
+			Value: fmt.Sprintf("exponential moving average, decay %g: "+
+				"e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the logged steps", smoothing, 1-smoothing)},
+		page.Fact{Name: "the scorer", Value: scorerSentence(r.audited.Scorer)})
 	list = append(list, defineFlagged(r.audited)...)
 	if d := r.audited.Detection; d != nil && d.Wrong > 0 {
 		list = append(list,
 			page.Fact{Name: "AUROC",
-				Value: "chance that a random wrong label has a lower score than a random right one; ties count half"},
+				Value: "probability that a wrong label has a lower score than a right label; ties count half"},
 			page.Fact{Name: "AP",
-				Value: "average precision of finding wrong labels, ranked from the lowest score"},
+				Value: "average precision of the ranking, lowest score first, at finding wrong labels"},
 			page.Fact{Name: "precision, recall, F1",
-				Value: "precision: the share of the labels flagged that are wrong; " +
+				Value: "precision: the share of the flagged labels that are wrong; " +
 					"recall: the share of the wrong labels that are flagged; F1: their harmonic mean"})
 	}
 	if len(r.diagnoses) > 0 {
 		list = append(list,
 			page.Fact{Name: "κ",
 				Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher): " +
-					"the larger, the closer together. Boxes: quartiles and median over classes, " +
-					"whiskers to the outermost within 1.5 of the box's height"},
+					"the larger κ is, the closer together they are. Boxes: quartiles and median over classes, " +
+					"whiskers to the outermost values within 1.5 times the box's height"},
 			page.Fact{Name: "share kept, threshold",
-				Value: "of the labels of a batch: those whose score is at or above the filter's threshold for it"})
+				Value: "the share of a batch's labels with scores at or above the filter's threshold for that batch"})
 	}
 	unseen := ""
 	if r.hasUnseenClasses() && r.Split != datasets.Train {
-		unseen = "; none of its classes has a training image"
+		unseen = "; its classes have no training images"
 	}
 	return append(list, page.Fact{Name: "split", Value: r.SplitText() + unseen})
 }
 
-// retrievalDefinitions explains the measures of eval.Retrieve.
+// retrievalDefinitions returns definitions of the measures that [eval.Retrieve] computes.
 func retrievalDefinitions() []page.Fact {
 	return []page.Fact{
-		{Name: "query", Value: "an image that searches for the others of its class, ranked by cosine, " +
-			"without itself; an image with no others of its class does not count"},
+		{Name: "query", Value: "an image to which all other images are ranked by cosine similarity; " +
+			"the only image of a class is not a query"},
 		{Name: "P@1, R@K",
-			Value: "share of the queries whose nearest image, or one of the K nearest, is of their class"},
-		{Name: "R-Prec", Value: "share of the R nearest images that are of the query's class, " +
-			"where R is the number of others in that class; mean over queries"},
+			Value: "share of the queries whose nearest image, or one of whose K nearest images, has the query's class"},
+		{Name: "R-Prec", Value: "share of the R nearest images that have the query's class, " +
+			"where R is the number of other images in that class; mean over queries"},
 		{Name: "MAP@R", Value: "1/R Σₖ relₖ·(hits among the first k)/k over the R nearest, mean over queries " +
 			"(Musgrave et al., A Metric Learning Reality Check, 2020)"},
 		{Name: "frozen, whitened, trained", Value: "frozen: the backbone's vectors; " +
-			"whitened: their principal components at equal variance, cut to the head's dimension, without labels; " +
+			"whitened: as many of their principal components as the head has outputs, at equal variance; " +
 			"trained: the run's embedding"},
 	}
 }
 
-// scorerSentence says what a scorer is, in the words of its catalog.
+// scorerSentence describes a scorer in the words of its catalog.
 func scorerSentence(scorer string) string {
 	if s := audit.Named(scorer); s.Kind < audit.ByFilter {
-		said := "Here, each image left out of its own judgement, by " + s.Name + ": " + s.Help
+		said := "Each label is scored without its own image, by " + s.Name + ": " + s.Help
 		if s.Probability {
 			return said + "; these scores are probabilities, 0 surely wrong, 1 surely right."
 		}
@@ -182,7 +181,7 @@ func scorerSentence(scorer string) string {
 	if err != nil {
 		return ""
 	}
-	text := fmt.Sprintf("Here, each image left out of its own judgement, by %s: %s (%s",
+	text := fmt.Sprintf("Each label is scored without its own image, by %s: %s (%s",
 		entry.Name, entry.Title, entry.Paper)
 	if entry.Equation != "" {
 		text += ", " + entry.Equation

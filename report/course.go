@@ -11,14 +11,14 @@ import (
 	"winnow/train"
 )
 
-// course is how a training went, by the files in its folder.
+// course holds the settings, logs and result of a training, read from the files in its folder.
 type course struct {
-	Settings  config.Run // as the training used them
+	Settings  config.Run // the settings that the training used
 	Facts     folder.Facts
 	Result    *folder.Result // nil: the training is not finished
 	metrics   []train.Metric
 	diagnoses []train.Diagnosis
-	ranges    []folder.RangePoint // range tests of learning rates; none if the rates were given
+	ranges    []folder.RangePoint // learning-rate range tests; empty if the rates were given
 }
 
 // readCourse reads the files of a training in dir.
@@ -44,7 +44,7 @@ func readCourse(dir string) (c course, err error) {
 	return c, err
 }
 
-// findUntrained returns P@1 of the validation split without training, as far as it is known.
+// findUntrained returns P@1 of the frozen and the whitened features on the validation split; nil if not known.
 func (c *course) findUntrained() (frozen, whitened *float64) {
 	if u := c.Facts.Untrained; u != nil {
 		return &u.Frozen, &u.Whitened
@@ -56,16 +56,16 @@ func (c *course) findUntrained() (frozen, whitened *float64) {
 	return nil, nil
 }
 
-// perPair reports whether a term of the loss is a sum over pairs.
+// perPair reports whether the log contains a loss per pair, because a term of the loss is a sum over pairs.
 func (c *course) perPair() bool { x, _ := c.extractCurve(perPairOf); return len(x) > 0 }
 
-// lossNote says why the loss rises; "" if it does not for that reason.
+// lossNote explains why the loss may rise while the memory bank fills; "" if the loss does not sum over pairs.
 func (c *course) lossNote() string {
 	if !c.perPair() {
 		return ""
 	}
-	return "The loss sums over all pairs of an image with the memory bank: it rises while the bank fills, also when " +
-		"training goes well. The loss per pair is divided by their number and can be compared between steps."
+	return "The loss is a sum over all pairs of batch images and memory-bank entries. It rises while the bank fills, " +
+		"even if the training works. The loss per pair is divided by the number of pairs: compare steps by it."
 }
 
 // lastStep returns the last step that the run logged.
@@ -77,7 +77,7 @@ func (c *course) lastStep() int {
 	return last
 }
 
-// filterNotes says how many labels the filter kept in all.
+// filterNotes returns a note on the share of labels that the filter kept over all logged batches.
 func (c *course) filterNotes() []string {
 	kept, rows := 0, 0
 	for _, m := range c.metrics {
@@ -88,10 +88,10 @@ func (c *course) filterNotes() []string {
 	if rows == 0 {
 		return nil
 	}
-	note := fmt.Sprintf("Scorer %s. It kept %.1f %% of the labels in the batches logged",
+	note := fmt.Sprintf("The filter's scorer is %s. It kept %.1f %% of the labels in the logged batches",
 		c.Settings.Filter.Scorer, 100*float64(kept)/float64(rows))
 	if f := c.Settings.Filter; f.Threshold == filters.ThresholdFixed {
-		return []string{fmt.Sprintf("%s: those with a score of %g or more.", note, f.Fixed)}
+		return []string{fmt.Sprintf("%s: the labels with a score of at least %g.", note, f.Fixed)}
 	}
-	return []string{fmt.Sprintf("%s; it was told to drop %.1f %%.", note, 100*c.Settings.Filter.Rate.Share)}
+	return []string{fmt.Sprintf("%s; it was set to drop %.1f %%.", note, 100*c.Settings.Filter.Rate.Share)}
 }

@@ -12,10 +12,10 @@ import (
 	"winnow/train"
 )
 
-// smoothing is the weight of the past in curves that have a value for every step.
+// smoothing is the decay of the exponential moving average of curves that have a value for every step.
 const smoothing = 0.9
 
-// extractCurve returns one number of the metrics over epochs.
+// extractCurve returns the points of one metric: x is the epoch, y the metric's value. of picks the metric.
 func (c *course) extractCurve(of func(train.Metric) *float64) (x, y []float64) {
 	for _, m := range c.metrics {
 		if v := of(m); v != nil {
@@ -25,7 +25,7 @@ func (c *course) extractCurve(of func(train.Metric) *float64) (x, y []float64) {
 	return x, y
 }
 
-// newCurveLine returns such a curve with a name, smoothed if it is of single steps.
+// newCurveLine returns a line of the metric that of picks; smooth applies the moving average.
 func (c *course) newCurveLine(name string, tone int, smooth bool, of func(train.Metric) *float64) page.Line {
 	x, y := c.extractCurve(of)
 	if smooth {
@@ -34,7 +34,7 @@ func (c *course) newCurveLine(name string, tone int, smooth bool, of func(train.
 	return page.Line{Name: name, Tone: tone, X: x, Y: y}
 }
 
-// drawnIfAny returns a chart of the lines that have points, or nothing if there are none.
+// drawnIfAny returns a chart of the lines that have points, or nil if no line has points.
 func drawnIfAny(f page.Frame, lines ...page.Line) []page.Drawing {
 	lines = slices.DeleteFunc(lines, func(l page.Line) bool { return len(l.X) == 0 })
 	if len(lines) == 0 {
@@ -44,7 +44,7 @@ func drawnIfAny(f page.Frame, lines ...page.Line) []page.Drawing {
 	return []page.Drawing{page.Lines{Frame: f, Series: lines}}
 }
 
-// The numbers of the metrics that are drawn.
+// These functions pick the metrics that are drawn.
 var (
 	lossOf       = func(m train.Metric) *float64 { return m.Loss }
 	perPairOf    = func(m train.Metric) *float64 { return m.PairLoss }
@@ -54,7 +54,7 @@ var (
 	rateOf       = func(m train.Metric) *float64 { return m.LR }
 )
 
-// pairLossOf finds the loss per pair: the loss itself in steps where it is the same.
+// pairLossOf returns the loss per pair. Steps without one log the same number as the loss.
 func pairLossOf(m train.Metric) *float64 {
 	if m.PairLoss != nil {
 		return m.PairLoss
@@ -62,7 +62,7 @@ func pairLossOf(m train.Metric) *float64 {
 	return m.Loss
 }
 
-// drawReadableCurves returns the curves that a person reads: validation beside what needs no training, and the loss.
+// drawReadableCurves returns the most important charts: validation next to the untrained features, and the loss.
 func (c *course) drawReadableCurves() (list []page.Drawing) {
 	score := c.newCurveLine("validation", 0, false, validationOf)
 	score.Dots = len(score.X) <= 60
@@ -89,7 +89,7 @@ func (c *course) drawReadableCurves() (list []page.Drawing) {
 	return list
 }
 
-// newLevelLine returns a dashed line at one value, along x; a line without points if the value is not known.
+// newLevelLine returns a dashed horizontal line at a value over the range of x; without points if the value is nil.
 func newLevelLine(name string, tone int, at *float64, x []float64) page.Line {
 	if at == nil {
 		return page.Line{}
@@ -97,7 +97,7 @@ func newLevelLine(name string, tone int, at *float64, x []float64) page.Line {
 	return page.Line{Name: name, Tone: tone, Dashed: true, X: []float64{x[0], x[len(x)-1]}, Y: []float64{*at, *at}}
 }
 
-// drawOtherCurves returns the charts of one run's training that are not among the readable ones.
+// drawOtherCurves returns the remaining charts of a training: loss terms, learning rates and range tests.
 func (c *course) drawOtherCurves() []page.Drawing {
 	losses := []page.Line{c.newCurveLine("loss", 0, true, lossOf)}
 	terms := map[string]bool{}
@@ -123,13 +123,13 @@ func (c *course) drawOtherCurves() []page.Drawing {
 	return append(list, c.rangeCurves()...)
 }
 
-// drawFilterCurves returns the charts of the filter: the share that it kept, its threshold, and the spread of its
-// classes' concentrations.
+// drawFilterCurves returns the charts of the filter: the share of labels kept, the threshold, and the distribution of
+// the classes' concentrations κ.
 func (c *course) drawFilterCurves() []page.Drawing {
 	list := drawnIfAny(
 		page.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true},
 		c.newCurveLine("kept", 0, true, keptOf))
-	list = append(list, drawnIfAny(page.Frame{Title: "Score below which labels are dropped", Y: "threshold"},
+	list = append(list, drawnIfAny(page.Frame{Title: "Threshold: labels with lower scores are dropped", Y: "threshold"},
 		c.newCurveLine("threshold", 0, false, thresholdOf))...)
 	if boxes := kappaBoxes(c.diagnoses); len(boxes.Places) > 0 {
 		list = append(list, boxes)
@@ -137,7 +137,7 @@ func (c *course) drawFilterCurves() []page.Drawing {
 	return list
 }
 
-// rangeCurves draws the range tests of learning rates, with the rates that were found.
+// rangeCurves returns a chart of the learning-rate range tests, with marks at the rates chosen.
 func (c *course) rangeCurves() []page.Drawing {
 	lines := []page.Line{{Name: "head"}, {Name: "backbone", Tone: 3}}
 	for _, p := range c.ranges {
@@ -152,7 +152,7 @@ func (c *course) rangeCurves() []page.Drawing {
 		return nil
 	}
 	frame := page.Frame{
-		Title: "Range tests of learning rates", X: "learning rate", Y: "change of the loss (smoothed)",
+		Title: "Learning-rate range tests", X: "learning rate", Y: "change of the loss (smoothed)",
 		LogX: true, Percent: true,
 	}
 	if found := c.Facts.RateTest; found != nil {
@@ -165,7 +165,7 @@ func (c *course) rangeCurves() []page.Drawing {
 	return []page.Drawing{page.Lines{Frame: frame, Series: lines}}
 }
 
-// measureText returns the name of a validation measure as used in table heads.
+// measureText returns the name of a validation measure for headings.
 func measureText(measure string) string {
 	if measure == config.MeasureP1 {
 		return "P@1"
@@ -173,10 +173,10 @@ func measureText(measure string) string {
 	return measure
 }
 
-// muchFarther is the ratio of the largest number to the median at which a linear axis would show nothing else.
+// muchFarther is the ratio of the largest value to the lowest median above which the axis becomes logarithmic.
 const muchFarther = 30
 
-// readableBoxes makes the axis logarithmic if a few classes would otherwise press all others flat.
+// readableBoxes makes the axis logarithmic if a few large values would otherwise squeeze all boxes at the bottom.
 func readableBoxes(b page.Boxes) page.Boxes {
 	median, most := math.Inf(1), 0.0
 	for _, place := range b.Places {

@@ -8,7 +8,7 @@ import (
 	"winnow/run/measure"
 )
 
-// queryCards returns cards of the queries, with pictures found by path.
+// queryCards returns a card for each query. files maps the path of an image to its encoded thumbnail.
 func queryCards(e measure.Examples, names classnames.Names, files map[string][]byte) (list []page.QueryCard) {
 	for _, q := range e.Queries {
 		query := page.Picture{Data: files[q.Path], Caption: names.Of(q.Label), File: q.Path}

@@ -14,17 +14,17 @@ import (
 	"winnow/run/measure"
 )
 
-// How much is shown in pictures.
+// Numbers and sizes of the images on the page.
 const (
 	shownSuspects = 24
 	shownQueries  = 8
 	shownNearest  = 8
 	shownSide     = 96 // pixels
-	shownSeed     = 1  // of the map
+	shownSeed     = 1  // seed of the map
 	shownPoints   = 10_000
 )
 
-// Illustrate adds suspects, queries and the map to the page of a run; without pictures it needs no images.
+// Illustrate adds suspects, queries and the map to the page of a run. It reads no image if pictures is false.
 func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, pictures bool) (err error) {
 	h = h.withDefaults()
 	var examples measure.Examples
@@ -45,8 +45,8 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, pict
 		content.Suspects, err = newSuspectCards(ctx, h, r.ImageRoot(), r.For, r.names, list, pictures)
 	}
 	if err != nil {
-		return hint.With(err, "name the folder of the images, or a .zip file of it, with %s, or leave the "+
-			"pictures out: --no-pictures", config.Key("data.root"))
+		return hint.With(err, "give the folder of the images, or a .zip file of it, with %s, or leave the "+
+			"images out: --no-pictures", config.Key("data.root"))
 	}
 	content.Queries = queryCards(examples, r.names, files)
 	drawn, err := r.drawMap(ctx, h)
@@ -57,7 +57,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, pict
 	return err
 }
 
-// drawMap maps the measured images to the plane. It returns nil if there are too few.
+// drawMap returns a t-SNE map of the measured images, or nil if there are fewer than 5.
 func (r *Run) drawMap(ctx context.Context, h Host) (page.Drawing, error) {
 	splits := r.Split
 	if r.now.Gallery != nil {

@@ -8,12 +8,12 @@ import (
 	"winnow/train"
 )
 
-// mostBoxes is how many boxes side by side are still readable.
+// mostBoxes is the largest number of boxes that are readable in one chart.
 const mostBoxes = 24
 
-// kappaBoxes is PRISM's Fig. 5: the spread of the classes' concentrations during training.
+// kappaBoxes returns box plots of the classes' concentrations κ during training, as in PRISM's Fig. 5.
 func kappaBoxes(diagnoses []train.Diagnosis) page.Boxes {
-	drawing := page.Boxes{Frame: page.Frame{Title: "How close the classes lie together: concentration κ",
+	drawing := page.Boxes{Frame: page.Frame{Title: "Concentration κ of the classes during training",
 		X: "iteration", Y: "κ of the classes"}}
 	with := slices.DeleteFunc(slices.Clone(diagnoses), func(d train.Diagnosis) bool { return d.Kappa == nil })
 	every := max((len(with)+mostBoxes-1)/mostBoxes, 1)

@@ -12,8 +12,8 @@ import (
 	"winnow/run/inspect"
 )
 
-// If the manifest has no wrong label, the page says nothing about finding them; if none is flagged, none
-// is shown as suspect; an image alone in its class has no score.
+// Without wrong labels in the manifest, the page omits detection measures. Without flagged labels, it shows no
+// suspects. The only image of a class has no score.
 func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 	images := []suspects.Suspect{
 		{Path: "a.png", Given: "cat", Suggested: "cat", Score: 0.5, GivenProbability: new(0.5)},
@@ -33,14 +33,14 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 		return b.String()
 	}
 	got := text()
-	for _, want := range []string{"none of 3, by the true labels of the manifest", "2; none is flagged",
+	for _, want := range []string{"0 of 3, by the manifest&#39;s true labels", "2; no label is flagged",
 		"<dt>not judged</dt><dd>1, alone in their class</dd>"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("the page holds no %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
 	if strings.Contains(got, "AUROC") || strings.Contains(got, "precision 0.000") {
-		t.Error("detection is measured where nothing is wrong")
+		t.Error("detection is measured although no label is wrong")
 	}
 	if n := len(r.audited.Called()); n != 0 {
 		t.Errorf("%d suspects, expected none", n)
@@ -50,6 +50,6 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 	r.audited.Images, r.audited.Detection.Wrong, r.audited.Rate = images, 1, 0.5
 	if got := text(); !strings.Contains(got, "AUROC") ||
 		!strings.Contains(got, "2; 1 (50.0 %) are flagged") || len(r.audited.Called()) != 1 {
-		t.Error("nothing is told of a wrong label")
+		t.Error("the page does not mention the wrong label")
 	}
 }

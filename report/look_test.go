@@ -7,8 +7,8 @@ import (
 	"winnow/report/page"
 )
 
-// A few classes far above all others do not press the other boxes flat. Without such classes, or with a number that has
-// no logarithm, the axis stays linear.
+// The axis is logarithmic if a few classes have values far above the others. Without such classes, or with a value that
+// is not positive, the axis stays linear.
 func TestReadableBoxes(t *testing.T) {
 	drawing := func(low float64, beyond ...float64) page.Boxes {
 		box := page.Box{Name: "κ", Low: low, Q1: 100, Median: 150, Q3: 200, High: 300, Beyond: beyond}

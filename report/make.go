@@ -9,13 +9,13 @@ import (
 	"winnow/run/folder"
 )
 
-// Made is the page of a run, and what was measured.
+// Made holds a run's HTML page and the run with its measurements.
 type Made struct {
 	File []byte
 	Run  *Run
 }
 
-// Make measures a run and makes its page, with pictures or without. names are those of its classes.
+// Make measures a run and returns its page. names maps its labels to class names; pictures adds images to the page.
 func Make(ctx context.Context, h Host, run *folder.Run, names classnames.Names, asked Asked, pictures bool) (
 	made Made, err error) {
 	if made.Run, err = Open(run, names, h.Winnow); err != nil {

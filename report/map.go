@@ -20,35 +20,35 @@ import (
 	"winnow/run/folder"
 )
 
-// MapOptions say what a map shows.
+// MapOptions selects the images of a map and how they are drawn.
 type MapOptions struct {
 	Split  string // splits of the manifest; "": test, or query and gallery
 	Names  classnames.Names
 	Colour string
-	Scores map[string]Score // an audit's scores by path; may be nil
-	Max    int              // largest number of images, drawn with the seed of TSNE
+	Scores map[string]Score // scores of an audit by image path; may be nil
+	Max    int              // maximum number of images, sampled with the seed of TSNE
 	TSNE   tsne.Options
 }
 
-// Map is a run's images as points of a plane, as printed by winnow map --json.
+// Map is a t-SNE map of a run's images, as printed by "winnow map --json".
 type Map struct {
 	Files   []string         `json:"files"`
 	Points  int              `json:"points"`
-	Of      int              `json:"of"` // images of the splits
+	Of      int              `json:"of"` // number of images in the splits
 	Split   string           `json:"split"`
-	View    string           `json:"view,omitempty"` // center or mean, if the store has several views of each image
+	View    string           `json:"view,omitempty"` // center or mean; "" if the store has one view per image
 	TSNE    tsne.Report      `json:"tsne"`
 	Seed    uint64           `json:"seed"`
 	LeftOut []lookup.LeftOut `json:"left_out"`
 	Seconds float64          `json:"seconds"`
-	Took    time.Duration    `json:"-"` // time of the method alone
+	Took    time.Duration    `json:"-"` // duration of t-SNE
 
 	names classnames.Names
 	set   features.Set
 	drawn page.Map
 }
 
-// DrawMap maps images of a run, or of a store, to the plane.
+// DrawMap returns a t-SNE map of the images of a run or of a feature store.
 func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, error) {
 	h = h.withDefaults()
 	m, err := chooseMap(ctx, run, o)
@@ -61,7 +61,7 @@ func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, 
 	return m, m.computeMap(ctx, h, run, o)
 }
 
-// chooseMap chooses and embeds the images of a map.
+// chooseMap selects and embeds the images of a map.
 func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err error) {
 	m = &Map{
 		names: o.Names, Split: o.Split, View: run.Look(), Seed: o.TSNE.Seed,
@@ -86,7 +86,7 @@ func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err 
 	return m, nil
 }
 
-// computeMap computes the positions and the colours.
+// computeMap computes the positions and the colour groups of the points.
 func (m *Map) computeMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (err error) {
 	plane, err := m.flattenVectors(ctx, h, o.TSNE)
 	if err != nil {
@@ -114,7 +114,7 @@ func (m *Map) computeMap(ctx context.Context, h Host, run *folder.Run, o MapOpti
 	return groupPoints(&m.drawn, o, d)
 }
 
-// flattenVectors maps the vectors to the plane.
+// flattenVectors maps the embeddings to the plane by t-SNE.
 func (m *Map) flattenVectors(ctx context.Context, h Host, o tsne.Options) ([]tsne.Point, error) {
 	start := time.Now()
 	defer func() { m.Took = time.Since(start) }()
@@ -129,7 +129,7 @@ func (m *Map) flattenVectors(ctx context.Context, h Host, o tsne.Options) ([]tsn
 	return plane, err
 }
 
-// describeMap says what is drawn.
+// describeMap returns the title of the map.
 func (m *Map) describeMap(run *folder.Run) string {
 	what := "Features of " + filepath.Base(run.Dir)
 	if run.Head != nil {
@@ -138,7 +138,7 @@ func (m *Map) describeMap(run *folder.Run) string {
 	return what + ": " + m.Split
 }
 
-// Write writes the map in the form of the file's extension: .svg (a drawing) or .csv (coordinates).
+// Write writes the map to a file: as a table of coordinates if the extension is .csv, otherwise as an SVG drawing.
 func (m *Map) Write(path string) error {
 	write := m.withClassNames().WriteSVG
 	if filepath.Ext(path) == ".csv" {
@@ -151,7 +151,7 @@ func (m *Map) Write(path string) error {
 	return nil
 }
 
-// withClassNames returns the map with the names of classes in place of labels.
+// withClassNames returns the drawing with class names in place of labels.
 func (all *Map) withClassNames() page.Map {
 	m, names := all.drawn, all.names
 	m.Points, m.Groups = slices.Clone(m.Points), slices.Clone(m.Groups)

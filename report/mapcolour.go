@@ -10,7 +10,7 @@ import (
 	"winnow/report/page"
 )
 
-// What the colours of a map show.
+// Values of [MapOptions.Colour]: what the colours of a map show.
 const (
 	ColourLabel   = "label"
 	ColourTrue    = "true"
@@ -18,13 +18,13 @@ const (
 	ColourSuspect = "suspect" // flagged by an audit, or not
 )
 
-// Score is an audit's judgement of a label.
+// Score is an audit's result for one label.
 type Score struct {
 	Value float64
 	Wrong bool // flagged
 }
 
-// groupPoints colours the points by the group that colour stands for.
+// groupPoints assigns every point to the group that o.Colour selects.
 func groupPoints(m *page.Map, o MapOptions, d *datasets.Dataset) error {
 	names := d.Classes
 	name := func(p page.Point) string { return p.Label }
@@ -67,13 +67,13 @@ func groupPoints(m *page.Map, o MapOptions, d *datasets.Dataset) error {
 		}
 	}
 	if len(m.Groups) == 0 {
-		return fmt.Errorf("map: colour %s: unknown for all %d images", o.Colour, len(m.Points))
+		return fmt.Errorf("map: --color %s: not known for any of the %d images", o.Colour, len(m.Points))
 	}
 	return nil
 }
 
-// ReadScores reads the scores by path from an audit's list, and returns what there is to note about it. It returns nil
-// if path is "".
+// ReadScores reads an audit's list and returns its scores by image path, and a note for the user if rows of the list
+// were edited. It returns nil if path is "".
 func ReadScores(path string) (scores map[string]Score, note string, err error) {
 	if path == "" {
 		return nil, "", nil
@@ -83,13 +83,13 @@ func ReadScores(path string) (scores map[string]Score, note string, err error) {
 		if e.Changed {
 			changed++
 		}
-		if !e.Unjudged { // else its score means nothing
+		if !e.Unjudged { // the score of an unscored label is meaningless
 			scores[strings.Clone(e.Path)] = Score{Value: e.Score, Wrong: e.Dropped}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, "", hint.With(fmt.Errorf("map: scores: %w", err), "make the file: winnow audit writes it")
+		return nil, "", hint.With(fmt.Errorf("map: scores: %w", err), "make the file with winnow audit --out")
 	}
 	return scores, suspects.Warning(path, changed), nil
 }

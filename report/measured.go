@@ -12,8 +12,8 @@ type Measured struct {
 	Whitened  eval.Retrieval        `json:"whitened"`
 	Trained   eval.Retrieval        `json:"trained"`
 	Classes   []eval.ClassRetrieval `json:"classes"`
-	Detection *eval.Detection       `json:"detection"` // null if true labels are not known
+	Detection *eval.Detection       `json:"detection"` // null without true labels
 	Warnings  []string              `json:"warnings"`
 	LeftOut   []lookup.LeftOut      `json:"left_out"`
-	InGallery int                   `json:"queries_in_gallery,omitempty"` // each searches the others
+	InGallery int                   `json:"queries_in_gallery,omitempty"` // queries that are also in the gallery
 }

@@ -1,11 +1,10 @@
-// Package report shows one or several runs on a page: what was trained, how it went, what the filter did,
-// retrieval compared with untrained features, classes, the training labels, warnings, and what every number
-// means.
+// Package report makes an HTML page about a run. The page shows what was trained, the curves of the training and of the
+// filter, retrieval compared with untrained features, the classes, the audit of the training labels, warnings, and
+// definitions of all numbers.
 //
-// [Open] opens a run and [Run.Measure] measures and audits it. [Run.Page] then returns the page as
-// data, [Run.Illustrate] adds what needs images, and [Write] returns the file. [DrawMap] and [Retrieval] make the pages
-// of winnow map and winnow retrieve. The drawings of given labels' scores and of suspects are exported, because other
-// pages share them. All pages are built from winnow/report/page.
+// [Make] does everything. Its steps: [Open] reads a run, [Run.Measure] measures and audits it, [Run.Page] returns the
+// page as data, and [Run.Illustrate] adds the images and the map. [WriteAudited] writes the page of "winnow audit", and
+// [DrawMap] makes the map of "winnow map". All pages are built with winnow/report/page.
 package report
 
 import (
@@ -24,7 +23,7 @@ import (
 	"winnow/run/folder"
 )
 
-// Page returns the report of one run without suspects, queries and map, which need its images.
+// Page returns the report of a run without suspects, queries and map; [Run.Illustrate] adds these.
 func (r *Run) Page() page.Report {
 	report := page.Report{
 		Command: "report", Title: "Run “" + r.name + "”", Verdict: r.listVerdict(), Warnings: r.measured.Warnings,
@@ -49,18 +48,18 @@ func (r *Run) Page() page.Report {
 	return report
 }
 
-// listVerdict says the result in plain words.
+// listVerdict returns the result in sentences.
 func (r *Run) listVerdict() []string {
 	text := r.compareRows().Verdict()
 	list := []string{fmt.Sprintf("On %s, %s.", r.SplitText(), text)}
 	if d := r.measured.Detection; d != nil && d.Wrong > 0 {
-		list = append(list, fmt.Sprintf("%d of %d training labels are wrong; the scores rank a wrong label "+
-			"before a right one with a chance of %.3f (AUROC).", d.Wrong, d.Samples, d.AUROC))
+		list = append(list, fmt.Sprintf("%d of %d training labels are wrong; the scores rank a random wrong label "+
+			"as more suspect than a random right label with probability %.3f (AUROC).", d.Wrong, d.Samples, d.AUROC))
 	}
 	return list
 }
 
-// trainedOn says what was trained: the data, the settings that differ from the defaults, and the versions.
+// trainedOn returns a section with the data, the versions, and the settings that differ from the defaults.
 func (r *Run) trainedOn() page.Section {
 	s := page.Section{Title: "What was trained", Facts: r.trainedFacts()}
 	data := page.Table{
@@ -92,7 +91,7 @@ func (r *Run) trainedOn() page.Section {
 	return s
 }
 
-// usualSettings returns the defaults. For a loss's own settings they are the defaults of the run's losses.
+// usualSettings returns the default settings, including those of the losses that the run used.
 func usualSettings(run config.Run) map[string]string {
 	usual, own := config.Flatten(config.Default()), config.Default()
 	own.Losses = slices.Clone(run.Losses)
@@ -110,7 +109,7 @@ func usualSettings(run config.Run) map[string]string {
 	return usual
 }
 
-// settingKeys returns the names of the runs' settings, sorted, except for those that say where the data are.
+// settingKeys returns the sorted names of all settings of the runs, except the locations of the data ("data.…").
 func settingKeys(runs ...config.Run) []string {
 	var keys []string
 	seen := map[string]bool{}
@@ -132,7 +131,7 @@ func flattenSettings(runs []config.Run) (list []map[string]string) {
 	return list
 }
 
-// trainedFacts returns what identifies a run.
+// trainedFacts returns the facts that identify a run: its method, data, network, length, seed and versions.
 func (r *Run) trainedFacts() []page.Fact {
 	f := r.Facts
 	var facts []page.Fact
@@ -178,7 +177,7 @@ func (r *Run) trainedFacts() []page.Fact {
 	return facts
 }
 
-// stateText says which state of the training was kept.
+// stateText describes which state of the training was kept.
 func (r *Run) stateText() string {
 	switch {
 	case r.HeadFile == folder.LastHeadFile || r.Result.BestStep < 0:
@@ -197,16 +196,16 @@ func shaText(sum string) string {
 	return fmt.Sprintf(" (sha256 %.12s…)", sum)
 }
 
-// describeCourse shows how the training went.
+// describeCourse returns a section with the curves of the training and its validation result.
 func (r *Run) describeCourse() page.Section {
-	s := page.Section{Title: "How it went", Charts: append(r.drawReadableCurves(), r.drawOtherCurves()...)}
+	s := page.Section{Title: "The training", Charts: append(r.drawReadableCurves(), r.drawOtherCurves()...)}
 	if note := r.lossNote(); note != "" {
 		s.Notes = append(s.Notes, note)
 	}
 	if r.Result != nil && r.Result.Validation != nil && r.Split != datasets.Validation {
 		v := r.Result.Validation
 		table := page.Table{
-			Caption: "On the validation split, with the state that was kept",
+			Caption: "Results of the kept state on the validation split",
 			Head:    []string{"embedding", "P@1 %", "R-Prec %", "MAP@R %", "queries"},
 		}
 		for _, row := range []struct {

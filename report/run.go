@@ -18,22 +18,22 @@ import (
 	"winnow/train"
 )
 
-// Run is a run with everything in its folder, and its measurements.
+// Run is a training run: the contents of its folder and its measurements.
 type Run struct {
 	*folder.Run
 	course
 	name   string // shown on the page
 	names  classnames.Names
-	winnow string // version that makes the page
+	winnow string // version of the winnow that makes the page
 
 	Split    string                     // the measured split
-	now      folder.Asked[features.Set] // the measured images, as the run embeds them
+	now      folder.Asked[features.Set] // the measured images, embedded by the run
 	audited  *inspect.Report
 	measured Measured
 }
 
-// Open reads what a training wrote next to the head. winnow is the version that makes the page, names are those of the
-// classes.
+// Open reads the files that a training wrote to its folder. names maps labels to class names; winnow is the version of
+// the winnow that makes the page.
 func Open(run *folder.Run, names classnames.Names, winnow string) (*Run, error) {
 	dir := run.Dir
 	if err := folder.Intact(dir, train.MetricsFile, train.DiagnosticsFile, folder.RangeFile); err != nil {
@@ -49,13 +49,13 @@ func Open(run *folder.Run, names classnames.Names, winnow string) (*Run, error) 
 // MaxMem limits the memory of a report, in bytes.
 const MaxMem = 1 << 30
 
-// Asked says what to measure of a run.
+// Asked holds the options of [Run.Measure].
 type Asked struct {
 	Split  string // "": by [UsualSplit]
-	Scorer string // of the training labels; "": as [inspect.Judge] judges a run
+	Scorer string // scorer of the training labels; "": the default of [inspect.Judge] for a run
 }
 
-// Measure measures retrieval, also for each class, and audits the training labels.
+// Measure measures retrieval, over all classes and for each class, and audits the training labels.
 func (r *Run) Measure(ctx context.Context, o Asked) error {
 	images, err := measure.Read(ctx, r.Run, measure.Options{Split: cmp.Or(o.Split, UsualSplit(r.Manifest))})
 	if err != nil {
@@ -99,7 +99,7 @@ func (r *Run) Measure(ctx context.Context, o Asked) error {
 // Measured returns the measurements.
 func (r *Run) Measured() Measured { return r.measured }
 
-// compareRows returns the numbers of the page's rows.
+// compareRows returns the retrieval measures of the frozen, whitened and trained embeddings, for comparison.
 func (r *Run) compareRows() folder.Comparison {
 	return folder.Comparison{
 		FineTuned: r.Tuned != nil, Known: measure.Known(r.Split),
@@ -107,16 +107,16 @@ func (r *Run) compareRows() folder.Comparison {
 	}
 }
 
-// SplitText names the measured split for the reader.
+// SplitText returns a name of the measured split for the page.
 func (r *Run) SplitText() string {
 	switch {
 	case r.measured.InGallery > 0:
-		return fmt.Sprintf("query against gallery, %d queries also in the gallery left out for themselves",
+		return fmt.Sprintf("query against gallery; %d queries are also in the gallery and do not find themselves",
 			r.measured.InGallery)
 	case r.now.Gallery != nil:
 		return "query against gallery"
 	case r.Split == datasets.Train:
-		return "train, the images that it was trained on"
+		return "train, the images used for training"
 	}
 	return r.Split
 }
@@ -130,7 +130,7 @@ func (r *Run) hasUnseenClasses() bool {
 	return !slices.ContainsFunc(r.measured.Classes, func(c eval.ClassRetrieval) bool { return trained[c.Label] })
 }
 
-// rowsTitle returns the heading of the retrieval numbers.
+// rowsTitle returns the heading of the retrieval measures.
 func (r *Run) rowsTitle() string {
 	if r.hasUnseenClasses() {
 		return "Retrieval on classes never seen in training: " + r.SplitText()
@@ -149,8 +149,8 @@ func (r *Run) trainLabels() map[int]int {
 	return counts
 }
 
-// UsualSplit returns the split that a report measures by default: "" (test, or query against gallery) if there
-// is one, else validation, else train, for a run that was trained on all images.
+// UsualSplit returns the split that a report measures by default: "" for test, or for query against gallery, if the
+// manifest has them; otherwise validation; otherwise train.
 func UsualSplit(d *datasets.Dataset) string {
 	switch usual, err := folder.UsualSplits(d); {
 	case err != nil:

@@ -10,7 +10,7 @@ import (
 	"winnow/report/page"
 )
 
-// Scores are found by the images' paths; images that were not judged have none.
+// TestReadScores checks that scores are returned by image path and that unscored images are left out.
 func TestReadScores(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.csv")
 	if err := suspects.WriteFile(file,
@@ -23,7 +23,7 @@ func TestReadScores(t *testing.T) {
 	}
 }
 
-// Colours separate labels flagged from others, and one class from all others; unknown points belong to no group.
+// TestGroups checks the groups for each value of --color; a point whose value is not known belongs to no group.
 func TestGroups(t *testing.T) {
 	d := &datasets.Dataset{Classes: []string{"a", "b", "c"}}
 	points := []page.Point{{Path: "1", Label: "a"}, {Path: "2", Label: "b"}, {Path: "3", Label: "c"}, {Path: "4"}}

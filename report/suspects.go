@@ -12,14 +12,14 @@ import (
 	"winnow/report/page"
 )
 
-// Sizes of the pictures of suspects and of their supporting images, in pixels.
+// Side lengths of the thumbnails of suspects and of their supporting images, in pixels.
 const (
 	faceSide = 240
 	nearSide = 96
 )
 
-// newSuspectCards returns cards of audited images in a folder or .zip file: each in a large picture, with the nearest
-// images that support either label in small ones; or all without pictures.
+// newSuspectCards returns a card for each suspect in the list; where is the folder or .zip file of the images. A card
+// shows the image, and thumbnails of the nearest images that support either label; without pictures, neither.
 func newSuspectCards(ctx context.Context, h Host, where location.Source, command string, names classnames.Names,
 	list []suspects.Suspect, pictures bool) ([]page.SuspectCard, error) {
 	var faces, near []string
@@ -62,7 +62,7 @@ func newSuspectCards(ctx context.Context, h Host, where location.Source, command
 			card.Tags = append(card.Tags, "fits no class")
 		}
 		if len(e.Copies) > 0 {
-			card.Tags = append(card.Tags, "copy with another label")
+			card.Tags = append(card.Tags, "duplicate with another label")
 		}
 		card.Picture = page.Picture{Data: large[e.Path], Caption: fmt.Sprintf("#%d", e.Rank), File: e.Path}
 		for _, side := range []struct {

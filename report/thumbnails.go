@@ -22,14 +22,14 @@ import (
 	"winnow/run/folder"
 )
 
-// Host is what drawing needs of the program that calls it. Functions may be nil.
+// Host holds the callbacks and the version of the calling program. The functions may be nil.
 type Host struct {
 	Note   func(format string, args ...any)                         // receives a note for the user
 	Watch  func(what string) (at func(done, total int), end func()) // shows the progress of some work
 	Winnow string                                                   // winnow's version, for the page
 }
 
-// withDefaults returns the host with its nil functions replaced by ones that do nothing.
+// withDefaults returns the host with each nil function replaced by a function that does nothing.
 func (h Host) withDefaults() Host {
 	if h.Note == nil {
 		h.Note = func(string, ...any) {}
@@ -40,14 +40,14 @@ func (h Host) withDefaults() Host {
 	return h
 }
 
-// Pictures are the images that a command shows.
+// Pictures gives access to the images that a command shows.
 type Pictures struct {
 	Root  fs.FS
-	Where string // Root, in words
-	For   string // the command
+	Where string // location of Root, for messages
+	For   string // name of the command, for messages
 }
 
-// OpenPictures opens a folder of images or a .zip file of it.
+// OpenPictures opens a folder of images, or a .zip file of one.
 func OpenPictures(ctx context.Context, where location.Source, command string) (p Pictures, err error) {
 	p = Pictures{Where: where.String(), For: command}
 	if p.Root, err = imageroot.Open(ctx, where); err != nil {
@@ -56,16 +56,16 @@ func OpenPictures(ctx context.Context, where location.Source, command string) (p
 	return p, err
 }
 
-// adviseOnPictures says what to do if pictures cannot be read.
+// adviseOnPictures returns advice for the user if images cannot be read.
 func (p Pictures) adviseOnPictures() string {
-	return fmt.Sprintf("name the folder of the images, or a .zip file of it, with %s", config.Key("data.root"))
+	return fmt.Sprintf("give the folder of the images, or a .zip file of it, with %s", config.Key("data.root"))
 }
 
-// readThumbnails reads images at most side pixels wide and high. One that cannot be read is nil, and a note says so; if
-// none can be read, that is an error.
+// readThumbnails reads images, reduced to at most side pixels in width and height. An image that cannot be read is nil
+// and is reported with Host.Note. It is an error if no image can be read.
 func (p Pictures) readThumbnails(ctx context.Context, h Host, paths []string, side int) ([]image.Image, error) {
 	h = h.withDefaults()
-	at, end := h.Watch("pictures")
+	at, end := h.Watch("images")
 	defer end()
 	var mutex sync.Mutex
 	n := 0
@@ -88,18 +88,18 @@ func (p Pictures) readThumbnails(ctx context.Context, h Host, paths []string, si
 	}
 	if len(bad) > 0 && len(bad) == len(paths) {
 		return nil, hint.With(
-			fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s",
+			fmt.Errorf("%s: cannot read any of the %d images in %s, the first is %s: %s",
 				p.For, len(paths), p.Where, bad[0].Path, bad[0].Reason),
 			"%s", p.adviseOnPictures())
 	}
 	if len(bad) > 0 {
-		h.Note("%d of %d pictures cannot be shown, the first is %s: %s",
+		h.Note("%d of %d images cannot be shown, the first is %s: %s",
 			len(bad), len(paths), bad[0].Path, bad[0].Reason)
 	}
 	return out, nil
 }
 
-// pictureFiles returns the distinct pictures by path, as files. Those that cannot be read are missing.
+// pictureFiles returns encoded thumbnails of a run's images by path, without the images that cannot be read.
 func pictureFiles(ctx context.Context, h Host, run *folder.Run, paths []string, side int) (map[string][]byte, error) {
 	p, err := OpenPictures(ctx, run.ImageRoot(), run.For)
 	if err != nil {
@@ -108,8 +108,8 @@ func pictureFiles(ctx context.Context, h Host, run *folder.Run, paths []string, 
 	return p.Files(ctx, h, paths, side)
 }
 
-// Files returns the distinct pictures by path, as files at most side pixels wide and high. Those that cannot be
-// read are missing.
+// Files returns encoded thumbnails by path, at most side pixels wide and high. Images that cannot be read are
+// missing from the map.
 func (p Pictures) Files(ctx context.Context, h Host, paths []string, side int) (map[string][]byte, error) {
 	paths = features.Distinct(paths)
 	small, err := p.readThumbnails(ctx, h, paths, side)
@@ -128,13 +128,13 @@ func (p Pictures) Files(ctx context.Context, h Host, paths []string, side int) (
 	return files, nil
 }
 
-// encodePicture returns a small picture as a JPEG file, or a tiny one as PNG, on white if it is transparent.
+// encodePicture encodes a thumbnail on a white background: as PNG up to 64 × 64 pixels, otherwise as JPEG.
 func encodePicture(img image.Image) ([]byte, error) {
 	flat := image.NewRGBA(img.Bounds())
 	draw.Draw(flat, flat.Rect, image.NewUniform(color.White), image.Point{}, draw.Src)
 	draw.Draw(flat, flat.Rect, img, img.Bounds().Min, draw.Over)
 	var b bytes.Buffer
-	if size := flat.Rect.Size(); max(size.X, size.Y) <= 64 { // single pixels are visible and must stay exact
+	if size := flat.Rect.Size(); max(size.X, size.Y) <= 64 { // the page enlarges it, and JPEG artifacts would show
 		err := png.Encode(&b, flat)
 		return b.Bytes(), err
 	}

@@ -12,17 +12,17 @@ import (
 	"winnow/run/folder"
 )
 
-// fewMembers is the number of training images below which a class says little about itself: a concentration, a
-// mean or a vote of only two or three others.
+// fewMembers is the number of training images below which a class is too small: its concentration, its mean and the
+// votes of its members would be computed from only one to three images.
 const fewMembers = 4
 
-// listWarnings returns what the reader should know before believing the page, each with the number that would be
-// enough.
+// listWarnings returns warnings about the training and the data that limit how far the page's numbers can be trusted.
+// Warnings about too few images give the number required.
 func (r *Run) listWarnings() (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if r.Result == nil {
 		if last := r.lastStep(); last < r.Facts.Steps {
-			say("The training is not finished: it has reached step %d of %d.", last, r.Facts.Steps)
+			say("The training is not finished: its log ends at step %d of %d.", last, r.Facts.Steps)
 		} else {
 			say("The training's result was not saved: there is no %s.", folder.ResultFile)
 		}
@@ -31,16 +31,16 @@ func (r *Run) listWarnings() (list []string) {
 			say("On validation %s.", r.Result.Verdict)
 		}
 		if r.Result.Validation == nil {
-			say("There is no validation split: the last state was kept, and nothing decided when to stop.")
+			say("There is no validation split: the last state was kept, and early stopping was not possible.")
 		}
 		if r.Result.IdleTooOften() {
-			say("In %d of %d steps no loss had anything to learn from: "+
+			say("In %d of %d steps no loss had a gradient: "+
 				"a batch needs two images of a class, two classes, and labels that the filter keeps.",
 				r.Result.Idle, r.Result.Steps)
 		}
 	}
 	if r.Split == datasets.Train || r.Split == datasets.Validation {
-		say("The manifest has no test split: the numbers are of the %s split, which the training used.", r.Split)
+		say("The manifest has no test split: the numbers are from the %s split, which the training used.", r.Split)
 	}
 	var few []string
 	for label, n := range r.trainLabels() {
@@ -49,11 +49,11 @@ func (r *Run) listWarnings() (list []string) {
 		}
 	}
 	if slices.Sort(few); len(few) > 0 {
-		say("%d of %d training classes have fewer than %d images, too few to judge their labels by: %s.",
+		say("%d of %d training classes have fewer than %d images, too few to score their labels: %s.",
 			len(few), len(r.Facts.Classes), fewMembers, strings.Join(shortList(few, 8), ", "))
 	}
 	if n := len(r.measured.LeftOut); n > 0 {
-		say("Images that could not be read and are left out: %d. The first is %s: %s.",
+		say("Images left out because they could not be read: %d. The first is %s: %s.",
 			n, r.measured.LeftOut[0].Path, r.measured.LeftOut[0].Reason)
 	}
 	filter := r.Config.Filter
@@ -62,16 +62,16 @@ func (r *Run) listWarnings() (list []string) {
 		told, is := r.Facts.WholeRate(filter.Rate.Share), float64(d.Wrong)/float64(d.Samples)
 		if math.Abs(told-is) > farOff {
 			say("The training assumed that %.0f %% of the labels are wrong, but %.0f %% are: "+
-				"a noise rate of %.2f, or auto, would be better.", 100*told, 100*is, is)
+				"set the noise rate to %.2f or auto.", 100*told, 100*is, is)
 		}
 	}
 	return list
 }
 
-// farOff is how far a filter's noise rate may be from the true one without a warning.
+// farOff is the largest difference between a filter's noise rate and the true rate that gives no warning.
 const farOff = 0.15
 
-// shortList returns at most n names of a list, and how many more there are.
+// shortList returns at most n names of a list, followed by the number of names left out.
 func shortList(names []string, n int) []string {
 	if len(names) <= n {
 		return names

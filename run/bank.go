@@ -8,9 +8,10 @@ import (
 	"winnow/train"
 )
 
-// fillBank fills the memory bank before the first step with training images as the head embeds their stored features,
-// each once, in a drawn order, until the bank is full. A filter then judges the first batches by a network that has not
-// seen a wrong label yet, instead of keeping them all. A resumed run uses the bank of its checkpoint.
+// fillBank fills the memory bank before the first step: the untrained head embeds the stored features of training
+// images, each image once, in random order, until the bank is full. The filter can then score the first batches, by an
+// embedding that has seen no wrong label, instead of keeping all their labels. A resumed run uses the bank of its
+// checkpoint.
 func (r *Training) fillBank(ctx context.Context) error {
 	if r.loop.Bank == nil || !r.Config.Bank.Fill {
 		return nil
@@ -23,13 +24,10 @@ func (r *Training) fillBank(ctx context.Context) error {
 	return nil
 }
 
-// embedRemembered embeds the images of set that the memory bank is filled with; time counts earlier fillings.
-func (r *Training) embedRemembered(
-	ctx context.Context,
-	h *head.Head,
-	set features.Set,
-	time int,
-) (features.Set, error) {
+// embedRemembered draws labelled images of set to fill the memory bank, and embeds them. time is the number of earlier
+// calls: each call draws other images.
+func (r *Training) embedRemembered(ctx context.Context, h *head.Head, set features.Set, time int) (
+	features.Set, error) {
 	var rows []int
 	for _, row := range train.Rand(r.Config.Seed, "bank", time).Perm(set.Len()) {
 		if set.Labels[row] >= 0 && len(rows) < r.loop.Bank.Cap() {

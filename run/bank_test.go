@@ -9,11 +9,11 @@ import (
 	"winnow/train"
 )
 
-// TestFilledBank: with a filled bank, the first batch of a run is filtered; without, it is kept whole.
+// With a filled bank, the filter drops labels of the first batch of a run. With an empty bank, it keeps all labels.
 func TestFilledBank(t *testing.T) {
 	for _, fill := range []bool{false, true} {
 		data, _ := screened(0.3)
-		data.Train.Labels[5] = features.Unlabelled // takes no part
+		data.Train.Labels[5] = features.Unlabelled // not in the bank
 		cfg := config.Default()
 		cfg.Head.Out, cfg.Sampler.Classes, cfg.Sampler.Images, cfg.Length = 8, 4, 4, config.LastsSteps(3)
 		cfg.Filter.Rate, cfg.Bank.Size, cfg.Bank.Fill = config.GivenRate(0.3), 100, fill
@@ -28,10 +28,10 @@ func TestFilledBank(t *testing.T) {
 			t.Fatal(err)
 		}
 		if judged := kept[0] < 16; judged != fill {
-			t.Errorf("fill %v: of the first 16 images %d were kept", fill, kept[0])
+			t.Errorf("fill %v: the filter kept %d of the first 16 images", fill, kept[0])
 		}
 		if full := bank == 100; full != fill {
-			t.Errorf("fill %v: the memory holds %d after three steps", fill, bank)
+			t.Errorf("fill %v: the bank holds %d embeddings after three steps", fill, bank)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"winnow/train"
 )
 
-// buildConfig builds the trainer's configuration except its encoder, groups and observers.
+// buildConfig builds the trainer's configuration except the encoder, the groups and the observers.
 func (r *Training) buildConfig() error {
 	cfg, epoch, classes := r.Config, r.Epoch, len(r.Data.Classes)
 	r.loop = train.Config{
@@ -54,8 +54,8 @@ func (r *Training) buildConfig() error {
 	return nil
 }
 
-// buildGroups returns a group with its own solver for each of head, losses and backbone. The parameters of an encoder
-// that are not the head's are the backbone's.
+// buildGroups returns a parameter group with its own solver for each of head, losses and backbone. Parameters of the
+// encoder that do not belong to the head belong to the backbone.
 func (r *Training) buildGroups(encoder train.Encoder) (groups []train.Group, err error) {
 	var ofLosses, ofBackbone []*features.Param
 	for _, term := range r.loop.Terms {
@@ -82,8 +82,7 @@ func (r *Training) buildGroups(encoder train.Encoder) (groups []train.Group, err
 	return groups, nil
 }
 
-// buildTerm builds one loss. Its position is part of the names of its parameters, because two losses may use the same
-// names.
+// buildTerm builds the loss at position i. The names of its parameters contain i, because two losses may share names.
 func (r *Training) buildTerm(l config.Loss, i int) (train.Term, error) {
 	loss, err := losses.New(l.Name, l.Settings, losses.Env{
 		Dim: r.Config.Head.Out, Classes: len(r.Data.Classes), Views: r.Config.Sampler.Views > 1,
@@ -108,8 +107,8 @@ func (r *Training) buildTerm(l config.Loss, i int) (train.Term, error) {
 	return term, nil
 }
 
-// listIdentity returns what a resumed run must share with the one that was stopped: every setting that changes the
-// result, and the data by content, not by place.
+// listIdentity returns the settings and checksums that must not change when a stopped run resumes: every setting that
+// changes the result, and the contents of the data, but not their paths.
 func (r *Training) listIdentity() map[string]string {
 	cfg, data := r.Config, r.Data
 	id := config.Flatten(cfg)
@@ -138,10 +137,10 @@ func (r *Training) listIdentity() map[string]string {
 	return id
 }
 
-// imagesKey is the setting of an identity that holds the sum of images and labels.
+// imagesKey is the key under which an identity holds the checksum of images and labels.
 const imagesKey = "data.images"
 
-// hashIdentity returns the sha256 of the identity, which the heads of a run and its config.yaml contain.
+// hashIdentity returns the SHA-256 sum of the identity. The heads of a run and its config.yaml contain this sum.
 func (r *Training) hashIdentity() string {
 	h := sha256.New()
 	for _, key := range slices.Sorted(maps.Keys(r.loop.Identity)) {
@@ -150,7 +149,7 @@ func (r *Training) hashIdentity() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// headMeta ties a head to the backbone whose features it was trained on.
+// headMeta returns the metadata of a saved head: they identify the backbone whose features it was trained on.
 func (r *Training) headMeta() models.HeadMeta {
 	key := r.Data.Key
 	return models.HeadMeta{

@@ -13,19 +13,19 @@ import (
 	"winnow/internal/lookup"
 )
 
-// Models of noise that need features.
+// Names of the noise models that need features.
 const (
 	SmallCluster = "small-cluster"
 	HumanLike    = "human-like"
 )
 
-// NoiseModels lists the names of all models of noise.
+// NoiseModels returns the names of all noise models.
 func NoiseModels() []string {
 	return []string{"symmetric", "pair", "bspml", "cifar10", "cifar100", SmallCluster, HumanLike}
 }
 
-// Corrupt returns d with wrong labels in one split, and their true labels. store is the feature store of the images,
-// which is opened if the model needs it.
+// Corrupt returns a copy of d with wrong labels in one split, which keeps the true labels. store is the folder of the
+// images' feature store; Corrupt opens it only if the noise model needs features.
 func Corrupt(ctx context.Context, d *datasets.Dataset, split string, spec NoiseSpec, store string,
 	seed uint64) (*datasets.Dataset, error) {
 	noise, err := NewNoise(ctx, spec, func() (blas32.General, error) {
@@ -41,19 +41,18 @@ func Corrupt(ctx context.Context, d *datasets.Dataset, split string, spec NoiseS
 	return d.Corrupt(split, noise, NoiseRand(seed))
 }
 
-// NoiseSpec is a model of noise by name, with the settings of all models.
+// NoiseSpec is the name of a noise model, with the settings of all models.
 type NoiseSpec struct {
 	Model   string
 	Rate    float64
-	Count   string // symmetric
-	Own     bool   // symmetric
-	OneShot bool   // small-cluster
-	Similar int    // human-like
-	Nearest bool   // human-like
+	Count   string // only for symmetric
+	Own     bool   // only for symmetric
+	OneShot bool   // only for small-cluster
+	Similar int    // only for human-like
+	Nearest bool   // only for human-like
 }
 
-// NewNoise builds a model. It calls vectors, which returns the features of the labelled images, if the model needs
-// them.
+// NewNoise builds a noise model. It calls vectors if the model needs the features of the labelled images.
 func NewNoise(ctx context.Context, spec NoiseSpec, vectors func() (blas32.General, error)) (datasets.Noise, error) {
 	if err := datasets.CheckRate(spec.Rate); err != nil {
 		return nil, err
@@ -68,7 +67,7 @@ func NewNoise(ctx context.Context, spec NoiseSpec, vectors func() (blas32.Genera
 			if err := features.Normalize(x); err != nil {
 				return nil, err
 			}
-			// a single start: a model of noise does not need the best clusters
+			// one start of k-means is enough: a noise model does not need the best clusters
 			once := func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
 				clusters, err := eval.KMeans(ctx, x, k, eval.KMeansOptions{Starts: 1, Seed: rng.Uint64()})
 				return clusters.Of, err
@@ -97,7 +96,7 @@ func VectorsIn(ctx context.Context, store *features.Store, d *datasets.Dataset, 
 	return store.Read(ctx, rows)
 }
 
-// NoiseRand returns the random source of label noise for a seed.
+// NoiseRand returns the random source from which label noise is drawn for a seed.
 func NoiseRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
 }

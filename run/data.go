@@ -20,25 +20,25 @@ import (
 // Data is the part of a dataset and its features that a training uses. It has no true labels.
 type Data struct {
 	Train      features.Set     // stored features, not normalised; labels from 0; IDs are dataset positions
-	Stored     features.Set     // all stored views of Train: its rows in the first view, as in Train, in the second, …
-	Validation features.Set     // labels are the dataset's class ids; no rows without a labelled validation split
+	Stored     features.Set     // all stored views of Train: all its rows in the first view, then in the second, …
+	Validation features.Set     // labels are the dataset's class ids; empty without a labelled validation split
 	Classes    []string         // names of the classes of Train
-	ClassIDs   []int            // their ids in the dataset
-	Paths      []string         // of the whole dataset, by position
+	ClassIDs   []int            // dataset ids of Classes
+	Paths      []string         // image paths of the whole dataset, by position
 	LeftOut    []lookup.LeftOut // images of the two splits that could not be read
 	Trusted    map[int]bool     // IDs of training rows whose labels people decided; may be nil
-	Unlabelled int              // rows of Train without a label: whitening uses them, training does not
-	Screened   bool             // labels that were called wrong before the training are removed
-	Unjudged   int              // images of the validation split without a label
-	Sum        string           // sha256 of the images and labels
-	Key        features.Key     // of the store
-	StoreSum   string           // sha256 of the features
-	ModelFile  string           // where the backbone that made them was, "" if unknown
+	Unlabelled int              // number of rows of Train without a label
+	Screened   bool             // labels flagged before the training were removed
+	Unjudged   int              // number of images of the validation split without a label
+	Sum        string           // SHA-256 of the paths, splits and labels of the images
+	Key        features.Key     // key of the feature store
+	StoreSum   string           // SHA-256 of the features
+	ModelFile  string           // file of the backbone that computed the features; "" if unknown
 
-	white *whitenings // nil: not kept
+	white *whitenings // cache; nil: every call computes the whitening
 }
 
-// whitenings holds whitenings of the training rows, by dimension and centring, so that a training computes each once.
+// whitenings caches the whitenings of the training rows by dimension and centring.
 type whitenings map[whiteningOf]*head.Head
 
 type whiteningOf struct {
@@ -46,7 +46,7 @@ type whiteningOf struct {
 	centre bool
 }
 
-// trainWhitening returns the whitening of the training rows, which uses no label. Callers must not train it.
+// trainWhitening returns a head that whitens by the training rows; it depends on no label. Callers must not train it.
 func (d *Data) trainWhitening(ctx context.Context, out int, centre bool) (*head.Head, error) {
 	if d.white == nil {
 		return head.Whitening(ctx, d.Train, out, centre)
@@ -62,25 +62,25 @@ func (d *Data) trainWhitening(ctx context.Context, out int, centre bool) (*head.
 	return white, err
 }
 
-// judgeWhitening returns the whitening that features go through before their labels are judged.
+// judgeWhitening returns the whitening that is applied to features before their labels are scored.
 func (d *Data) judgeWhitening(ctx context.Context) (*head.Head, error) {
 	return d.trainWhitening(ctx, min(head.Widest, d.Train.Dim(), max(d.Train.Len()-1, 1)), true)
 }
 
-// Join finds the features of the train and validation splits by path.
+// Join looks up the features of the train and validation splits by path.
 func Join(ctx context.Context, d *datasets.Dataset, s *features.Store) (Data, error) {
 	return joinData(d, s, []string{datasets.Train, datasets.Validation},
 		func(set features.Stored) (features.Set, error) { return set.Read(ctx) })
 }
 
-// JoinTrain is Join of the train split alone. Its features must not be read after free, because many are not in the
-// program's own memory (features.Stored.View).
+// JoinTrain looks up only the features of the train split. Callers must not read the features after free, because they
+// may be memory-mapped (features.Stored.View).
 func JoinTrain(ctx context.Context, d *datasets.Dataset, s *features.Store) (Data, func() error, error) {
 	return joinMapped(ctx, d, s, datasets.Train)
 }
 
-// joinMapped is Join of some splits with the vectors in the store's file, mapped, or in an unnamed file
-// (features.Stored.View), so that they take no memory of the program. They must not be written to, nor read after free.
+// joinMapped looks up the features of some splits. The vectors are memory-mapped from the store's file or from an
+// unnamed file (features.Stored.View). Callers must neither write to them nor read them after free.
 func joinMapped(ctx context.Context, d *datasets.Dataset, s *features.Store, splits ...string) (t Data,
 	free func() error, err error) {
 	var held []func() error
@@ -135,7 +135,8 @@ func joinData(d *datasets.Dataset, s *features.Store, splits []string,
 	return t, t.checkTrainData()
 }
 
-// Load reads features and joins them with a manifest. With views, it reads all views of the training images.
+// Load reads the features in the folder dir and joins them with a manifest. With views, it reads all stored views of
+// the training images.
 func Load(ctx context.Context, d *datasets.Dataset, dir string, views bool) (Data, error) {
 	store, err := openVerified(ctx, dir)
 	if err != nil {
@@ -148,7 +149,7 @@ func Load(ctx context.Context, d *datasets.Dataset, dir string, views bool) (Dat
 	return data, data.readViews(ctx, store)
 }
 
-// loadMapped is Load with all views. The vectors of a store of one view stay in its file ([joinMapped]).
+// loadMapped does the same as Load with all views, but memory-maps the vectors of a store of one view ([joinMapped]).
 func loadMapped(ctx context.Context, d *datasets.Dataset, dir string) (Data, func() error, error) {
 	store, err := openVerified(ctx, dir)
 	if err != nil {
@@ -161,19 +162,19 @@ func loadMapped(ctx context.Context, d *datasets.Dataset, dir string) (Data, fun
 	return data, func() error { return nil }, err
 }
 
-// openVerified opens a store and checks that it is complete.
+// openVerified opens a feature store and verifies its files.
 func openVerified(ctx context.Context, dir string) (*features.Store, error) {
 	store, err := features.Open(dir)
 	if err != nil {
 		return nil, hint.With(err, "%s", features.Advice(err))
 	}
 	if err := store.Verify(ctx); err != nil {
-		return nil, hint.With(err, "make the features again: winnow extract --overwrite")
+		return nil, hint.With(err, "compute the features again: winnow extract --overwrite")
 	}
 	return store, nil
 }
 
-// TrainPaths lists the images of Train, row by row.
+// TrainPaths returns the path of the image of each row of Train.
 func (d *Data) TrainPaths() []string {
 	paths := make([]string, d.Train.Len())
 	for i, id := range d.Train.IDs {
@@ -182,7 +183,7 @@ func (d *Data) TrainPaths() []string {
 	return paths
 }
 
-// isClosedSet reports whether there is a validation split, all of whose classes are trained on.
+// isClosedSet reports whether there is a validation split and the train split has all its classes.
 func (d *Data) isClosedSet() bool {
 	unknown := func(y int) bool { return !slices.Contains(d.ClassIDs, y) }
 	return d.Validation.Len() > 0 && !slices.ContainsFunc(d.Validation.Labels, unknown)
@@ -191,10 +192,10 @@ func (d *Data) isClosedSet() bool {
 // Views returns the number of views of each training image.
 func (d *Data) Views() int { return d.Stored.Len() / max(d.Train.Len(), 1) }
 
-// readViews adds the other views of the training images.
+// readViews reads all stored views of the training images into Stored.
 func (d *Data) readViews(ctx context.Context, s *features.Store) error {
 	paths := d.TrainPaths()
-	rows, _ := s.Lookup(paths) // finds all, because the first view was read
+	rows, _ := s.Lookup(paths) // no path is missing, because the first view was read
 	x, err := s.ReadViews(ctx, rows)
 	if err != nil {
 		return err
@@ -206,7 +207,7 @@ func (d *Data) readViews(ctx context.Context, s *features.Store) error {
 		d.Stored.Labels, d.Stored.IDs = append(d.Stored.Labels, d.Train.Labels...), append(d.Stored.IDs, d.Train.IDs...)
 	}
 	if i, ok := nonFiniteRow(x); ok {
-		return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", paths[i%n])
+		return fmt.Errorf("train: %s: the features are not finite: extract them again", paths[i%n])
 	}
 	return nil
 }
@@ -236,7 +237,7 @@ func (d *Data) numberClasses(names []string) {
 	}
 }
 
-// datasetLabels returns the labels of Train as the dataset's class ids, as Validation has them.
+// datasetLabels returns the labels of Train as class ids of the dataset, like the labels of Validation.
 func (d *Data) datasetLabels() []int {
 	ids := make([]int, d.Train.Len())
 	for i, label := range d.Train.Labels {
@@ -247,13 +248,13 @@ func (d *Data) datasetLabels() []int {
 	return ids
 }
 
-// checkLearnable refuses a manifest from which nothing can be learned.
+// checkLearnable returns an error if the train split of a manifest has no images, no labels or only one class.
 func checkLearnable(d *datasets.Dataset) error {
 	present := make([]bool, len(d.Classes))
 	rows := d.Select(datasets.Train)
 	if len(rows) == 0 && len(d.Samples) > 0 {
 		return hint.With(fmt.Errorf("%w; it has %s", tooLittle(0, nil), d.SplitNames()), "winnow data import "+
-			"--split splits its images again; of a folder of folders name the one that holds the classes")
+			"--split assigns splits again; in nested folders, name the folder that contains the class folders")
 	}
 	for _, i := range rows {
 		if label := d.Samples[i].Label; label != datasets.Unlabelled {
@@ -269,7 +270,7 @@ func checkLearnable(d *datasets.Dataset) error {
 	return tooLittle(len(rows), classes)
 }
 
-// tooLittle says why nothing can be learned from that many images with labels of these classes; nil if something can.
+// tooLittle returns an error unless a train split with this many images and these classes can train an embedding.
 func tooLittle(images int, classes []string) error {
 	switch {
 	case images == 0:
@@ -282,7 +283,7 @@ func tooLittle(images int, classes []string) error {
 	return nil
 }
 
-// checkTrainData refuses data from which nothing can be learned.
+// checkTrainData returns an error for data that cannot train an embedding, or with features that are not finite.
 func (d *Data) checkTrainData() error {
 	if len(d.LeftOut) > 0 && d.Train.Len() == 0 {
 		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: %s",
@@ -293,13 +294,13 @@ func (d *Data) checkTrainData() error {
 	}
 	for _, set := range []features.Set{d.Train, d.Validation} {
 		if i, ok := nonFiniteRow(set.X); ok {
-			return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", d.Paths[set.IDs[i]])
+			return fmt.Errorf("train: %s: the features are not finite: extract them again", d.Paths[set.IDs[i]])
 		}
 	}
 	return nil
 }
 
-// nonFiniteRow finds a row that has NaN or an infinite number.
+// nonFiniteRow returns the first row that contains a NaN or an infinity.
 func nonFiniteRow(x blas32.General) (int, bool) {
 	for i := range x.Rows {
 		for _, v := range features.Row(x, i) {

@@ -15,7 +15,7 @@ import (
 	"winnow/internal/lookup"
 )
 
-// storeOf makes a store of 8 values an image, all equal to the image's row.
+// storeOf makes a feature store with 8 values for each image, all equal to the image's row number.
 func storeOf(t *testing.T, paths []string, bad []features.Bad) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
@@ -39,7 +39,7 @@ func storeOf(t *testing.T, paths []string, bad []features.Bad) string {
 	return dir
 }
 
-// read reads the text of a manifest.
+// read parses the text of a manifest.
 func read(t *testing.T, text string) *datasets.Dataset {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.csv")
@@ -62,7 +62,7 @@ func TestJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []int{1, -1, 0, 1}; !slices.Equal(data.Train.Labels, want) { // w and x; y is only on the unreadable one
+	if want := []int{1, -1, 0, 1}; !slices.Equal(data.Train.Labels, want) { // w is 0, x is 1; only b, unreadable, has y
 		t.Errorf("labels %v, expected %v", data.Train.Labels, want)
 	}
 	if !slices.Equal(data.Classes, []string{"w", "x"}) || data.Unlabelled != 1 ||
@@ -80,14 +80,14 @@ func TestJoin(t *testing.T) {
 	if diff := cmp.Diff([]lookup.LeftOut{{Path: "b", Reason: "half a file"}}, data.LeftOut); diff != "" {
 		t.Error(diff)
 	}
-	// other true labels, same given labels
+	// change only true labels
 	other, err := Load(t.Context(), read(t, strings.ReplaceAll(manifest, ",x\n", ",y\n")), store, false)
 	if err != nil || other.Sum != data.Sum || !cmp.Equal(other.Train, data.Train) {
 		t.Error("the true labels reach the training data", err)
 	}
 }
 
-// Data from which nothing can be learned are refused with the reason or with advice.
+// Load refuses data that cannot train an embedding, with the reason or with advice.
 func TestLoadRefuses(t *testing.T) {
 	store := storeOf(t, []string{"a", "b", "c"}, []features.Bad{{Row: 2, Path: "c", Reason: "half a file"}})
 	for text, want := range map[string][2]string{
@@ -104,12 +104,12 @@ func TestLoadRefuses(t *testing.T) {
 		}
 	}
 	if _, err := Load(t.Context(), read(t, "path,label,split\na,x,train\n"), filepath.Join(store, "none"),
-		false); hint.Of(err) != "make the features first: winnow extract" {
+		false); hint.Of(err) != "extract the features first: winnow extract" {
 		t.Errorf("no store: %v, %q", err, hint.Of(err))
 	}
 }
 
-// Validation of trained classes only is distinguished from validation of new classes, and from none.
+// A closed set has a labelled validation split without new classes.
 func TestClosed(t *testing.T) {
 	store := storeOf(t, []string{"a", "b", "c", "d", "e"}, nil)
 	for name, c := range map[string]struct {

@@ -10,8 +10,8 @@ import (
 	"winnow/run/folder"
 )
 
-// replaceDecided replaces given labels by those that people decided. Their images are trusted: neither screening nor
-// the filter drops them.
+// replaceDecided replaces given labels by the labels that people decided. The images with a decision are trusted:
+// neither screening nor the filter drops them.
 func (r *Training) replaceDecided(d *datasets.Dataset) (*datasets.Dataset, error) {
 	named := r.options.Checks
 	if r.options.Resume && folder.Begun(r.options.Dir) {
@@ -22,9 +22,9 @@ func (r *Training) replaceDecided(d *datasets.Dataset) (*datasets.Dataset, error
 		if named == nil {
 			r.options.Checks = before
 		} else if before == nil || named.Sum() != before.Sum() {
-			return nil, hint.With(fmt.Errorf("train: %s: the training in %s began with other decisions, or with none",
-				named.File, r.options.Dir), "name no decisions to go on with those of its beginning (%s), or train "+
-				"into another folder", folder.DecisionsFile)
+			return nil, hint.With(fmt.Errorf("train: %s: the training in %s started with different decisions or "+
+				"without any", named.File, r.options.Dir), "name no decisions to continue with those it started with "+
+				"(%s), or train into another folder", folder.DecisionsFile)
 		}
 	}
 	if r.options.Checks == nil {
@@ -45,7 +45,7 @@ func (r *Training) replaceDecided(d *datasets.Dataset) (*datasets.Dataset, error
 	return made, nil
 }
 
-// trustRows marks the training rows with a decided label.
+// trustRows marks as trusted the training rows at these positions of the manifest, except rows without a label.
 func (d *Data) trustRows(positions []int) {
 	if len(positions) == 0 {
 		return

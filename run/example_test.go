@@ -11,7 +11,7 @@ import (
 	"winnow/train"
 )
 
-// A configuration is a value; the default trains a head with PRISM. Observers follow every step.
+// This example trains a head with PRISM, the default configuration. An observer prints every step.
 func ExampleTrain() {
 	set := features.NewSet(40, 8)
 	for i := range set.X.Data {

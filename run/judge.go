@@ -11,14 +11,15 @@ import (
 	"winnow/run/folder"
 )
 
-// judgeResult returns result.json of a run in a folder. With a validation split, it says whether training was worth it.
+// judgeResult returns the contents of a run's result.json. With a validation split, the verdict states whether training
+// beat the features as they were.
 func (r *Training) judgeResult(ctx context.Context, o Outcome) (folder.Result, error) {
 	dir, data, share := r.options.Dir, r.Data, r.backbone.Share()
 	f := folder.Result{
 		Run: dir, Head: filepath.Join(dir, folder.BestHeadFile), FineTuned: share, Seed: o.Config.Seed, Steps: o.Step,
 		Epochs: o.Epochs, BestStep: o.BestStep, Stopped: o.Stopped,
 		Patience: o.Config.Validation.Patience, Idle: o.Idle, Reading: r.Reading,
-		Verdict: "there is no validation split: whether training was worth it was not measured",
+		Verdict: "there is no validation split: whether training improved retrieval was not measured",
 	}
 	if share != nil {
 		f.Backbone = filepath.Join(dir, folder.BestBackboneFile)
@@ -32,21 +33,21 @@ func (r *Training) judgeResult(ctx context.Context, o Outcome) (folder.Result, e
 	}
 	c.FineTuned, c.Known = share != nil, folder.ChoseState
 	worse, verdict := c.Better() == "no", c.Verdict()
-	if o.BestStep == 0 { // training added nothing to the start
+	if o.BestStep == 0 { // no validation was better than the first, before training
 		worse = true
 		verdict = fmt.Sprintf("training was NOT better than the head it started from, at any validation: the "+
 			"untrained head is kept (P@1 %.4f, frozen %.4f, whitened %.4f)",
 			c.Trained.PrecisionAt1, c.Frozen.PrecisionAt1, c.Whitened.PrecisionAt1)
 	}
 	f.Validation, f.Verdict = &c, verdict
-	if worse { // only other images can show that it is better
+	if worse { // not worse is no proof: the same images chose the checkpoint
 		f.Better = new(false)
 	}
 	return f, nil
 }
 
-// Compare measures retrieval among images, given their stored features, by a head of the training and by embeddings
-// that need no training.
+// Compare measures retrieval among images, given their stored features, in the embedding of a head of this training and
+// in embeddings without training.
 func (r *Training) Compare(ctx context.Context, h *head.Head, stored features.Set, opts eval.RetrievalOptions) (
 	c folder.Comparison, err error) {
 	now, err := r.Now(ctx, stored)

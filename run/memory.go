@@ -7,23 +7,23 @@ import (
 	"winnow/features"
 )
 
-// NewData returns the data of a program with its vectors in memory: a set to train on, with labels 0 … C-1 or
-// [features.Unlabelled], and a set for validation, which may have no rows. The names of images and classes are their
-// numbers.
+// NewData returns the data of a training from vectors in memory: a set to train on, with labels 0 … C-1 or
+// [features.Unlabelled], and a set for validation, which may be empty. Images and classes are named by their numbers.
 func NewData(training, validation features.Set) (Data, error) {
 	n, most := training.Len(), features.Unlabelled
 	if n == 0 || len(training.Labels) != n || len(validation.Labels) != validation.Len() {
-		return Data{}, fmt.Errorf("run: found %d vectors with %d labels, and %d with %d for validation, expected a "+
-			"label for each and some to train on", n, len(training.Labels), validation.Len(), len(validation.Labels))
+		return Data{}, fmt.Errorf("run: found %d training vectors with %d labels, %d validation vectors with %d, "+
+			"expected one label for each vector, and at least one training vector", n, len(training.Labels),
+			validation.Len(), len(validation.Labels))
 	}
 	if validation.Len() > 0 && validation.Dim() != training.Dim() {
-		return Data{}, fmt.Errorf("run: found vectors of %d values for validation, expected %d", validation.Dim(),
-			training.Dim())
+		return Data{}, fmt.Errorf("run: the validation vectors have %d values, expected %d as for training",
+			validation.Dim(), training.Dim())
 	}
 	data := Data{Validation: validation}
 	for i, label := range training.Labels {
 		if label < features.Unlabelled {
-			return Data{}, fmt.Errorf("run: row %d: found label %d, expected 0 or more, or %d for none", i, label,
+			return Data{}, fmt.Errorf("run: row %d: label %d, expected 0 or more, or %d for no label", i, label,
 				features.Unlabelled)
 		}
 		if label == features.Unlabelled {
@@ -41,7 +41,7 @@ func NewData(training, validation features.Set) (Data, error) {
 	return data, nil
 }
 
-// listNumbersFrom returns n numbers from the first: from, from+1, ….
+// listNumbersFrom returns the n numbers from, from+1, ….
 func listNumbersFrom(from, n int) []int {
 	list := make([]int, n)
 	for i := range list {

@@ -23,10 +23,10 @@ func TestNewData(t *testing.T) {
 		t.Errorf("%+v", data)
 	}
 	for want, sets := range map[string][2]features.Set{
-		"0 vectors with 0 labels":                {},
-		"3 vectors with 0 labels":                {{X: training.X}},
-		"of 5 values for validation, expected 2": {training, features.NewSet(1, 5)},
-		"row 1: found label -2":                  {{X: training.X, Labels: []int{0, -2, 1}}},
+		"0 training vectors with 0 labels":             {},
+		"3 training vectors with 0 labels":             {{X: training.X}},
+		"validation vectors have 5 values, expected 2": {training, features.NewSet(1, 5)},
+		"row 1: label -2":                              {{X: training.X, Labels: []int{0, -2, 1}}},
 	} {
 		if _, err := run.NewData(sets[0], sets[1]); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)

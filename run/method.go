@@ -11,8 +11,8 @@ import (
 	"winnow/train/selective"
 )
 
-// openPeers builds the networks of a method of package peers, and sets the run's loss and groups to theirs. The run's
-// head is that of the first network.
+// openPeers builds the networks of a method of package peers, and replaces the run's losses and groups by theirs. The
+// first network trains the run's head.
 func (r *Training) openPeers(ctx context.Context) (tuning.Encoder, error) {
 	cfg := r.Config.Peers.In(r.Config.Method, r.Epoch)
 	networks, err := peers.New(ctx, cfg, peers.Input{
@@ -22,7 +22,7 @@ func (r *Training) openPeers(ctx context.Context) (tuning.Encoder, error) {
 			in := r.newEncoderInput()
 			if in.Raw = true; peer {
 				in.Peer = train.Rand(r.Config.Seed, "peer backbone", 0)
-			} else if cfg.Estimates() { // the first network begins when the second has ended
+			} else if cfg.Estimates() { // the first network trains after the second, from the end of the first stage
 				rests := cfg.FirstStage + r.Config.Finetune.Start.In(r.Epoch)
 				in.Resting = func() bool { return r.resting == nil && r.clock.Step() <= rests }
 			}
@@ -40,7 +40,7 @@ func (r *Training) openPeers(ctx context.Context) (tuning.Encoder, error) {
 	return networks, nil
 }
 
-// openSelective builds the learner of a method of package selective, and sets the run's loss and groups to its own.
+// openSelective builds the learner of a method of package selective, and replaces the run's losses and groups by its.
 func (r *Training) openSelective(ctx context.Context) (tuning.Encoder, error) {
 	in := selective.Input{
 		Head: r.head, Train: r.Data.Train, Stored: r.Data.Stored, Classes: len(r.Data.Classes), Batch: r.sampler.Size(),
@@ -75,7 +75,7 @@ func (r *Training) openSelective(ctx context.Context) (tuning.Encoder, error) {
 	return learner, nil
 }
 
-// solverOf builds the solver and the schedule of a group that learns for that many steps.
+// solverOf builds the solver and the schedule of a parameter group that is trained for this number of steps.
 func (r *Training) solverOf(group string, steps int) (train.Solver, train.Schedule, error) {
 	solver, schedule := r.Config.Solver, r.Config.Schedule
 	switch group {

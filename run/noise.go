@@ -12,12 +12,12 @@ import (
 	"winnow/train"
 )
 
-// enoughImages is how many labelled images a noise rate is estimated from if a set has more: then an estimate of 20 %
-// has a standard error of 0.13 points.
+// enoughImages is the maximal number of labelled images for an estimate of the noise rate. At this number, an estimate
+// of 20 % has a standard error of 0.13 percentage points.
 const enoughImages = 100_000
 
-// resolveRate estimates the noise rate if the configuration asks for it, else it returns nil. If there are more
-// labelled images than enough, it draws that many.
+// resolveRate estimates the noise rate if the configuration asks for an estimate, else it returns nil. If there are
+// more labelled images than enough, it draws a random subset of enough images.
 func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*folder.NoiseRate, error) {
 	if !cfg.NeedsRate() {
 		return nil, nil
@@ -35,7 +35,7 @@ func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*
 	}
 	e, err := estimateRate(ctx, set, &data)
 	if err != nil {
-		return nil, hint.With(err, "give the share of wrong labels: %s", config.Key("filter.rate=0.2"))
+		return nil, hint.With(err, "set the share of wrong labels yourself: %s", config.Key("filter.rate=0.2"))
 	}
 	cfg.SetRate(math.Round(1e4*e.Rate) / 1e4)
 	written := folder.WrittenRate(e)

@@ -9,8 +9,8 @@ import (
 	"winnow/run/config"
 )
 
-// A rate estimated from some images is close to that of all, and says how many it used. With no more images than that,
-// all are used, with the same bits as before.
+// A noise rate estimated from a subset is close to the rate estimated from all images, and records the subset's size.
+// A set of at most that size is used whole, without a change of bits.
 func TestRateOfSomeImages(t *testing.T) {
 	const n, classes, dim = 3000, 20, 12
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -39,16 +39,16 @@ func TestRateOfSomeImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		if math.Abs(cfg.Filter.Rate.Share-e.Rate) > 1e-4 {
-			t.Errorf("the filter is told %v, estimated %v", cfg.Filter.Rate, e.Rate)
+			t.Errorf("the filter's rate is %v, expected the estimate %v", cfg.Filter.Rate, e.Rate)
 		}
 		return e.Rate, e.Asked()
 	}
 	whole, said := rate(n)
 	if said != "" || math.Abs(whole-0.285) > 0.03 {
-		t.Errorf("of all images: %.3f%s", whole, said)
+		t.Errorf("estimate from all images: %.3f%s", whole, said)
 	}
 	some, said := rate(1000)
 	if said != " of 1000 of 3000 images" || math.Abs(some-whole) > 0.045 { // three standard errors
-		t.Errorf("of some images: %.3f%s, of all %.3f", some, said, whole)
+		t.Errorf("estimate from a subset: %.3f%s, from all images: %.3f", some, said, whole)
 	}
 }

@@ -12,14 +12,14 @@ import (
 
 // Settings of range tests.
 const (
-	rangeSteps = 40  // steps of a test
-	fraction   = 0.5 // of the rate with the lowest loss
+	rangeSteps = 40  // number of steps of a test
+	fraction   = 0.5 // the chosen rate, as a fraction of the rate with the lowest loss
 )
 
-// findRates finds learning rates by range tests (Smith 2017, section 3.3): trainings of some tens of steps whose rate
-// rises at each step. It tests the head's rate while the network rests, then the network's rate while the head learns
-// at its own. Each test is repeated on the same batches with the tested weights at rest: the difference of the losses
-// is the effect of the rate, without the noise of easier and harder batches. Afterwards everything is as before.
+// findRates finds learning rates by range tests (Smith 2017, section 3.3): short trainings whose rate rises at each
+// step. It first tests the head's rate with a frozen network, then the network's rate while the head trains at the rate
+// just found. Each test is repeated on the same batches with the tested weights frozen. The difference of the losses is
+// the effect of the rate, without the noise of easy and hard batches. The tests leave the training's state unchanged.
 func (r *Training) findRates(ctx context.Context) error {
 	if !r.Config.NeedsLR() {
 		return nil
@@ -60,17 +60,17 @@ func (r *Training) findRates(ctx context.Context) error {
 	return nil
 }
 
-// rateTest is the test of a group's rate.
+// rateTest is the test of the learning rate of one parameter group.
 type rateTest struct {
 	group    string
 	solver   *train.SolverConfig
 	schedule config.Schedule
-	usual    float64 // the default rate of the group
+	usual    float64 // default rate of the group
 	found    **float64
 }
 
-// limitRates returns the range of rates. Solvers other than SGD scale their steps, so that a weight moves by about the
-// rate.
+// limitRates returns the range of rates to test. Solvers other than SGD normalise their steps, so that each step moves
+// a weight by about the rate; their range is lower.
 func (t rateTest) limitRates() (from, to float64) {
 	if t.solver.Name == "sgd" {
 		return 1e-4, 10
@@ -78,7 +78,7 @@ func (t rateTest) limitRates() (from, to float64) {
 	return 1e-6, 0.1
 }
 
-// getUsualRate returns the rate to use if the test is inconclusive.
+// getUsualRate returns the rate to use after an inconclusive test.
 func (t rateTest) getUsualRate() float64 {
 	if t.solver.Name == "sgd" {
 		return train.DefaultSolver(t.solver.Name).LR.Value
@@ -86,7 +86,7 @@ func (t rateTest) getUsualRate() float64 {
 	return t.usual
 }
 
-// testRate makes one test, together with the groups that learn already.
+// testRate runs one test. The groups of moves train too, with their schedules.
 func (r *Training) testRate(ctx context.Context, t rateTest, moves map[string]train.Schedule, step func()) (
 	[]train.RangePoint, error) {
 	from, to := t.limitRates()
@@ -101,8 +101,8 @@ func (r *Training) testRate(ctx context.Context, t rateTest, moves map[string]tr
 	return train.Range(rise, losses, still), err
 }
 
-// probeRates trains for a test, with the run's encoder and everything else new. Groups other than the losses' rest
-// unless they are in moves.
+// probeRates trains for one test and returns the loss of each step. It uses the run's encoder and builds all other
+// parts anew. Head and network are frozen unless they are in moves.
 func (r *Training) probeRates(ctx context.Context, moves map[string]train.Schedule, step func()) ([]float64, error) {
 	p := *r
 	p.onlyTested()
@@ -133,8 +133,8 @@ func (r *Training) probeRates(ctx context.Context, moves map[string]train.Schedu
 	return train.Probe(ctx, p.loop)
 }
 
-// onlyTested reduces the configuration to that of a test: constant rates, 0 for head and network, and a filled memory
-// bank, as after the first epoch of a run, because losses against a batch alone say little in some tens of steps.
+// onlyTested changes the configuration for a test: rates are constant, and 0 for head and network. The memory bank is
+// filled, because in so few steps losses between the images of a batch vary too much.
 func (r *Training) onlyTested() {
 	c := &r.Config
 	c.Schedule, c.LossSchedule, c.BackboneSchedule = config.Schedule{}, config.Schedule{}, config.Schedule{}

@@ -16,7 +16,7 @@ import (
 	"winnow/train"
 )
 
-// short returns a short configuration for the data of screened.
+// short returns the configuration of a short training on the data of screened.
 func short() config.Run {
 	cfg := config.Default()
 	cfg.Head.Out, cfg.Sampler.Classes, cfg.Sampler.Images, cfg.Length = 8, 4, 4, config.LastsSteps(6)
@@ -24,8 +24,8 @@ func short() config.Run {
 	return cfg
 }
 
-// A run that tests its rate equals the run with that rate given, to the bit, for every loss. A solver that does not
-// scale its steps is tested at other rates.
+// A run that finds its rate by a test equals, to the bit, a run with this rate configured, for every loss. SGD, which
+// does not normalise its steps, is tested in another range of rates.
 func TestFoundRateIsAsGiven(t *testing.T) {
 	try := func(name string, cfg config.Run) {
 		t.Helper()
@@ -47,11 +47,11 @@ func TestFoundRateIsAsGiven(t *testing.T) {
 		}
 		given, see := run(rate)
 		if !slices.Equal(saw, see) {
-			t.Errorf("%s: the steps differ from those at a rate of %v: %v, %v", name, rate, saw[:6], see[:6])
+			t.Errorf("%s: the steps differ from those at a configured rate of %v: %v, %v", name, rate, saw[:6], see[:6])
 		}
 		for i, p := range found.Head.Params() {
 			if !slices.Equal(p.Data, given.Head.Params()[i].Data) {
-				t.Errorf("%s: %s differs from that of a run at a rate of %v", name, p.Name, rate)
+				t.Errorf("%s: %s differs from the parameter of a run at a configured rate of %v", name, p.Name, rate)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func TestFoundRateIsAsGiven(t *testing.T) {
 	sgd := short()
 	sgd.Solver = train.DefaultSolver("sgd")
 	sgd.Solver.Momentum = 0.9
-	sgd.Losses = sgd.Losses[1:] // against the bank alone
+	sgd.Losses = sgd.Losses[1:] // only the loss against the bank
 	sgd.Losses[0].Start, sgd.Schedule = config.Steps(3), config.Schedule{WarmUp: config.Steps(5)}
 	try("sgd", sgd)
 	unfiltered := short()
@@ -71,7 +71,8 @@ func TestFoundRateIsAsGiven(t *testing.T) {
 	try("without a bank", unfiltered)
 }
 
-// A resumed run uses the rate that it found, as its folder says; another rate is another run.
+// A resumed run uses the rate found before, which its folder stores, without another test. A run with another rate
+// cannot resume.
 func TestFoundRateIsKept(t *testing.T) {
 	cfg, whole := trainable(t, t.TempDir(), 1)
 	cfg.Solver.LR, cfg.Checkpoint = train.LearningRate{Choose: train.ByTest}, config.Steps(1)
@@ -89,11 +90,11 @@ func TestFoundRateIsKept(t *testing.T) {
 	}
 	want := fmt.Sprintf("learning rates by range tests of %d steps, 1 s: head %g", 2*rangeSteps, *facts.RateTest.Head)
 	if said := strings.Join(notes, "\n"); !strings.Contains(said, want) {
-		t.Errorf("noted: %s", said)
+		t.Errorf("notes: %s", said)
 	}
 	curve, err := folder.ReadRange(whole.Dir)
 	if err != nil || len(curve) != rangeSteps-1 || curve[0].Weights != train.HeadGroup || curve[0].Rate != 1e-6 {
-		t.Errorf("%v: %d points of a curve: %+v", err, len(curve), curve[:min(len(curve), 1)])
+		t.Errorf("%v: the curve has %d points: %+v", err, len(curve), curve[:min(len(curve), 1)])
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -109,14 +110,14 @@ func TestFoundRateIsKept(t *testing.T) {
 	other := cfg
 	other.Solver.LR = train.GivenLR(0.123)
 	if _, err := Train(t.Context(), other, Input{}, cut); err == nil || !strings.Contains(err.Error(), "solver.lr") {
-		t.Errorf("another rate: %v", err)
+		t.Errorf("resuming with another rate: %v", err)
 	}
 	resumed, err := Resolve(t.Context(), cfg, Input{}, cut)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if resumed.Rates != nil || resumed.Resumed != 2 {
-		t.Errorf("resumed after step %d, tested again: %+v", resumed.Resumed, resumed.Rates)
+		t.Errorf("resumed after step %d with another test: %+v", resumed.Resumed, resumed.Rates)
 	}
 	if _, err := resumed.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -131,7 +132,7 @@ func TestFoundRateIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(a) != string(b) {
-			t.Errorf("%s of a run that was stopped differs", name)
+			t.Errorf("%s of a stopped and resumed run differs from that of an uninterrupted run", name)
 		}
 	}
 	opened, err := folder.Read(whole.Dir, false)
@@ -142,6 +143,6 @@ func TestFoundRateIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := folder.ReadRange(whole.Dir); err == nil {
-		t.Error("a curve of other columns was read")
+		t.Error("a curve with other columns was read without an error")
 	}
 }

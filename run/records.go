@@ -9,8 +9,8 @@ import (
 	"winnow/train"
 )
 
-// selfPacing returns the weights of the samples; nil if the configuration has none. Every round uses the present
-// features in the centre view: those stored, or those of the backbone in training.
+// selfPacing returns the weighting of samples; nil if the configuration has none. Every round uses the current features
+// of the centre view: the stored features, or those of the fine-tuned backbone.
 func (r *Training) selfPacing() (*train.SelfPaced, error) {
 	if !r.Config.SelfPaced.On() {
 		return nil, nil
@@ -26,7 +26,7 @@ func (r *Training) selfPacing() (*train.SelfPaced, error) {
 	}, nil
 }
 
-// finalWeights returns the weights of the labelled training images, in the manifest's order.
+// finalWeights returns the weights of the labelled training images, in the order of the manifest.
 func finalWeights(data Data, w *selfpaced.Weights) []folder.Weight {
 	set := data.Train.Labelled()
 	list := make([]folder.Weight, set.Len())

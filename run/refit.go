@@ -10,8 +10,9 @@ import (
 	"winnow/train"
 )
 
-// newRefit says when and how the head starts again, whitened by the features of the network at that time. It returns
-// nil if the head does not: if the network or the head is drawn, or if losses learn proxies for the old head.
+// newRefit returns the settings for replacing the head once during fine-tuning by the whitening of the network's
+// current features. It returns nil for a network or a head that started from random weights, and for losses with
+// proxies, which fit the old head only.
 func (r *Training) newRefit() *train.Refit {
 	after := r.Config.Finetune.Refit.In(r.Epoch)
 	live, tuned := r.backbone.(*tuning.Live)
@@ -26,7 +27,7 @@ func (r *Training) newRefit() *train.Refit {
 	return &train.Refit{After: r.Config.Finetune.Start.In(r.Epoch) + after, Do: r.beginAgain}
 }
 
-// beginAgain sets the head to the whitening of the network's present features, and fills the memory bank again.
+// beginAgain sets the head to the whitening of the network's current features, and fills the memory bank again.
 func (r *Training) beginAgain(ctx context.Context) error {
 	now, err := r.backbone.Now(ctx, r.Data.Train)
 	if err != nil {

@@ -22,9 +22,9 @@ import (
 	"winnow/train"
 )
 
-// Resolve decides what a training does: it takes data from in or reads what the configuration names, makes missing
-// features, screens labels, estimates rates, chooses what is left open, and builds everything. It writes nothing but
-// features into the folder. Errors say what a person can do. The caller closes the training.
+// Resolve prepares a training: it takes the data from in or reads the files that the configuration names, computes
+// missing features, screens the labels, estimates rates, chooses the settings left open, and builds the parts. The
+// only files that it writes are features. Its errors carry hints for the user. The caller closes the training.
 func Resolve(ctx context.Context, cfg config.Run, in Input, o Options) (*Training, error) {
 	if o.Note == nil {
 		o.Note = func(string, ...any) {}
@@ -61,7 +61,7 @@ func (r *Training) resolveInput(ctx context.Context, in Input) error {
 	return nil
 }
 
-// readInput sets Data and the backbone.
+// readInput sets Data and the backbone, from in or from the files that the configuration names.
 func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 	if in.Data != nil {
 		return r.takeData(in)
@@ -79,7 +79,7 @@ func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 	}
 	d, held := d.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
 	if held.Images > 0 {
-		r.options.Note("no validation split: %s, are held out to find the best state (%s trains on all)", held,
+		r.options.Note("no validation split: %s, are held out to choose the best checkpoint (%s trains on all)", held,
 			config.Key("validation.hold_out=0"))
 	}
 	if err := checkLearnable(d); err != nil {
@@ -95,7 +95,7 @@ func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 	return err
 }
 
-// takeData uses the caller's data.
+// takeData uses the data of the caller, locks the run's folder if there is one, and opens the network to fine-tune.
 func (r *Training) takeData(in Input) (err error) {
 	r.Data = *in.Data
 	if r.options.Dir != "" {
@@ -109,8 +109,8 @@ func (r *Training) takeData(in Input) (err error) {
 	return err
 }
 
-// readHead reads the data of a head on stored features, then makes the folder. If no features are named, it makes them
-// there from the images.
+// readHead reads the data for training a head on stored features, and makes the run's folder. If the configuration
+// names no features, readHead computes them from the images in that folder.
 func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error) {
 	if r.Config.Data.Features == "" {
 		if err := r.lookAtImages(ctx, d); err != nil {
@@ -120,7 +120,7 @@ func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error
 	if r.Data, r.free, err = loadMapped(ctx, d, r.chooseFeaturesFolder()); err != nil {
 		return err
 	}
-	if r.options.Host.Runtime != nil { // else Go computes the products
+	if r.options.Host.Runtime != nil { // without it, Go multiplies the matrices
 		rt, err := r.options.Host.Runtime()
 		if err != nil {
 			return err
@@ -130,7 +130,7 @@ func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error
 	return r.lockRunFolder()
 }
 
-// lookAtImages makes the folder, and in it the features of the images.
+// lookAtImages makes the run's folder, and computes the features of the images in it.
 func (r *Training) lookAtImages(ctx context.Context, d *datasets.Dataset) error {
 	host := r.options.Host.Complete()
 	host.Note = r.options.Note
@@ -144,7 +144,8 @@ func (r *Training) lookAtImages(ctx context.Context, d *datasets.Dataset) error 
 	return r.makeFeatures(ctx, e)
 }
 
-// readNetwork is readHead for a network that is trained too. It checks everything before it makes features.
+// readNetwork reads the data for fine-tuning: like readHead, but it also opens the network. It makes all checks before
+// it computes features.
 func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err error) {
 	if err := chooseBackbone(&r.Config.Data, d, r.options.Note); err != nil {
 		return err
@@ -168,13 +169,13 @@ func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err er
 		}
 	}
 	if r.Data, err = Load(ctx, d, r.chooseFeaturesFolder(), false); err == nil && len(r.Data.Key.Views) > 1 {
-		r.options.Note("of the %d stored views of each image only the centre is used: fine-tuning reads the images "+
-			"themselves, varied by %s", len(r.Data.Key.Views), config.Key("finetune.augment"))
+		r.options.Note("only the centre of the %d stored views of each image is used: fine-tuning reads the images "+
+			"themselves and augments them (%s)", len(r.Data.Key.Views), config.Key("finetune.augment"))
 	}
 	return err
 }
 
-// openNetwork opens the network that the configuration trains, and takes over its choices.
+// openNetwork opens the network to fine-tune, and stores the settings that it chose in the configuration.
 func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 	host := r.options.Host.Complete()
 	network, err := tuning.Open(r.Config, paths, tuning.Config{Note: host.Note, Watch: r.options.Watch})
@@ -183,7 +184,7 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 	}
 	r.backbone, r.Config.Finetune = network, network.Settings
 	if network.Drawn && r.Config.BackboneSolver.LR.Choose == train.Usual {
-		r.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's (%s "+
+		r.options.Note("the network is untrained: its learning rate is higher than that of a pretrained network (%s "+
 			"sets another)", config.Key("backbone_solver.lr"))
 	}
 	rt, err := host.Runtime()
@@ -195,9 +196,9 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 	return network, nil
 }
 
-// ExtractionOf returns how to make the features that a training starts from, if it names none, of all images of a
-// manifest, in the folder dir: by the backbone that the configuration names, or by one that is chosen and then named
-// there.
+// ExtractionOf returns the extraction of the features that a training without named features starts from: of all images
+// of a manifest, into the folder dir. If the configuration names no backbone, ExtractionOf chooses one and stores its
+// name in the configuration.
 func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h extraction.Host,
 	dir string) (*extraction.Extraction, error) {
 	h = h.Complete()
@@ -215,8 +216,8 @@ func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h e
 	}
 	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(cfg.Data.Root), location.At(cfg.Data.Manifest)))
 	if err != nil {
-		return nil, hint.With(err, "features are made of the images: name their folder with %s, or a store of winnow "+
-			"extract with %s", config.Key("data.root"), config.Key("data.features"))
+		return nil, hint.With(err, "features are computed from the images: name their folder with %s, or a feature "+
+			"store of winnow extract with %s", config.Key("data.root"), config.Key("data.features"))
 	}
 	if err := d.CheckList(ctx, root); err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Data.Manifest, err)
@@ -235,7 +236,7 @@ func ExtractionOf(ctx context.Context, cfg *config.Run, d *datasets.Dataset, h e
 // ignoreProgress shows no progress.
 func ignoreProgress(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 
-// chooseBackbone names the backbone for a manifest's images if neither it nor features are named.
+// chooseBackbone chooses a backbone for the images of a manifest if the configuration names neither one nor features.
 func chooseBackbone(from *config.Data, d *datasets.Dataset, note func(string, ...any)) error {
 	if from.Model != "" || from.Features != "" {
 		return nil
@@ -249,12 +250,13 @@ func chooseBackbone(from *config.Data, d *datasets.Dataset, note func(string, ..
 	return nil
 }
 
-// chooseFeaturesFolder returns the folder of the store: the one that is named, or the run's own.
+// chooseFeaturesFolder returns the folder of the feature store: the configured folder, or a folder inside the run's.
 func (r *Training) chooseFeaturesFolder() string {
 	return cmp.Or(r.Config.Data.Features, filepath.Join(r.options.Dir, folder.OwnFeatures))
 }
 
-// lockRunFolder makes the folder and locks it, once. An unfinished run there goes on if it turns out to be the same.
+// lockRunFolder makes the run's folder and locks it, once. An unfinished run in the folder makes Resume true; it
+// continues only if its settings are the same.
 func (r *Training) lockRunFolder() (err error) {
 	if r.folder == nil && r.kept {
 		r.folder, r.stops, err = folder.Prepare(r.options.Dir, r.options.Resume, r.options.Overwrite)
@@ -263,16 +265,17 @@ func (r *Training) lockRunFolder() (err error) {
 	return err
 }
 
-// makeFeatures makes the features that the run starts from unless they are there. Those of another backbone or of other
-// images are replaced only if the run is.
+// makeFeatures computes the features that the run starts from, unless the folder has them. It replaces features of
+// another backbone or of other images only with the option Overwrite.
 func (r *Training) makeFeatures(ctx context.Context, e *extraction.Extraction) error {
 	if !r.kept {
-		return errors.New("train: no features are named, and no folder to make them in: expected one of the two")
+		return errors.New("train: neither stored features nor a folder to compute them in: name one of the two")
 	}
 	return MakeFeatures(ctx, e, r.options.Overwrite, r.options.Host, r.options.Note)
 }
 
-// MakeFeatures makes the features that trainings start from unless they are there. It replaces others if it may.
+// MakeFeatures computes the features that trainings start from, unless the folder of e has them. It replaces features
+// of another backbone or of other images only if overwrite is true.
 func MakeFeatures(ctx context.Context, e *extraction.Extraction, overwrite bool, h extraction.Host,
 	note func(string, ...any)) error {
 	if old, err := features.Open(e.Out); err != nil || old.Key.Differs(e.Key()) != "" {
@@ -283,24 +286,24 @@ func MakeFeatures(ctx context.Context, e *extraction.Extraction, overwrite bool,
 	return err
 }
 
-// chooseByData chooses loss, rate and length by the data if the configuration leaves them open.
+// chooseByData chooses by the data the loss, the learning rate and the length, if the configuration leaves them open.
 func (r *Training) chooseByData(context.Context) error {
 	r.tellData()
 	live, opened := r.backbone.(*tuning.Live)
 	drawn, labelled := opened && live.Drawn, r.Data.Train.Len()-r.Data.Unlabelled
 	if r.Config.ResolveLoss(drawn, drawn && r.Data.isClosedSet(), labelled/max(len(r.Data.Classes), 1)) {
-		r.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that it "+
-			"is trained on (%s chooses another)", config.Key("losses"))
+		r.options.Note("the loss is cross entropy: the network starts from random weights, and validation has the "+
+			"classes of training (%s chooses another)", config.Key("losses"))
 	}
 	r.Config.ResolveUsualLR(drawn)
 	if opened && r.Data.Validation.Len() == 0 && r.Config.ResolveBlindLength(drawn, labelled) {
-		r.options.Note("%s without a validation split: a pretrained network may learn the images by heart after that "+
+		r.options.Note("no validation split, so training takes %s: a pretrained network may overfit after that "+
 			"(%s sets another length)", r.Config.Length, config.Key("length"))
 	}
 	return r.Config.Validate()
 }
 
-// screenLabels removes the labels that are flagged, or those that an earlier part of the run removed.
+// screenLabels removes the flagged labels. A resumed run removes the labels that its earlier part removed.
 func (r *Training) screenLabels(ctx context.Context) error {
 	var before *screening
 	facts, err := r.readEarlierFacts()
@@ -313,7 +316,7 @@ func (r *Training) screenLabels(ctx context.Context) error {
 			return err
 		}
 	}
-	at, end := r.options.Watch("steps of judging labels")
+	at, end := r.options.Watch("steps of scoring labels")
 	found, err := screenTraining(ctx, &r.Config, &r.Data, before, at)
 	end()
 	if found == nil || err != nil {
@@ -324,7 +327,7 @@ func (r *Training) screenLabels(ctx context.Context) error {
 	return nil
 }
 
-// findNoise estimates the share of wrong labels if the configuration asks for it.
+// findNoise estimates the noise rate if the configuration asks for an estimate.
 func (r *Training) findNoise(ctx context.Context) (err error) {
 	if r.Noise, err = resolveRate(ctx, &r.Config, r.Data, enoughImages); err == nil && r.Noise != nil {
 		r.options.Note("estimated from the features%s: about %s of the labels are wrong", r.Noise.Asked(), r.Noise)
@@ -332,7 +335,7 @@ func (r *Training) findNoise(ctx context.Context) (err error) {
 	return err
 }
 
-// earlierRates uses the learning rates that an earlier part of the run found.
+// earlierRates uses the learning rates that the earlier part of a resumed run found.
 func (r *Training) earlierRates(context.Context) error {
 	facts, err := r.readEarlierFacts()
 	if r.earlier = facts.RateTest; err == nil && r.earlier != nil {
@@ -341,7 +344,7 @@ func (r *Training) earlierRates(context.Context) error {
 	return err
 }
 
-// readEarlierFacts returns the facts of an earlier part of the run, if there is one to resume.
+// readEarlierFacts returns the facts that the earlier part of a resumed run stored, else empty facts.
 func (r *Training) readEarlierFacts() (folder.Facts, error) {
 	if !r.options.Resume || !folder.Begun(r.options.Dir) {
 		return folder.Facts{}, nil
@@ -349,11 +352,11 @@ func (r *Training) readEarlierFacts() (folder.Facts, error) {
 	return folder.ReadFacts(r.options.Dir)
 }
 
-// prepareHead makes the head and the sampler, and bounds the configuration's sizes by the data.
+// prepareHead makes the head and the sampler, and limits the configured sizes by the data.
 func (r *Training) prepareHead(ctx context.Context) (err error) {
 	r.asked = sizes{r.Config.Head.In, r.Config.Head.Out, r.Config.Sampler.Views}
 	r.Config.Head.In = r.Data.Train.Dim()
-	r.Config.Head.Out = min(r.Config.Head.Out, r.Config.Head.In) // more dimensions would be empty
+	r.Config.Head.Out = min(r.Config.Head.Out, r.Config.Head.In) // whitening yields at most In directions
 	var white *head.Head
 	if !r.Config.Head.Drawn() {
 		if white, err = r.Data.trainWhitening(ctx, r.Config.Head.Out, r.Config.Head.Bias); err != nil {
@@ -374,7 +377,7 @@ func (r *Training) prepareHead(ctx context.Context) (err error) {
 	return nil
 }
 
-// hasViews reports whether an image has several views: augmented, or stored.
+// hasViews reports whether an image has several views: random augmentations in fine-tuning, else stored views.
 func (r *Training) hasViews() bool {
 	if r.isTuned() {
 		return r.Config.Finetune.Augment != config.NoAugmentation

@@ -1,6 +1,6 @@
-// Package run trains. [Resolve] makes a [Training] out of a configuration and data: it builds the head, the backbone if
-// that is trained too, sampler, losses, filter and solvers for package train. [Training.Run] runs it and writes a run's
-// folder. [Train] does both. A training is never given true labels.
+// Package run trains embeddings. [Resolve] makes a [Training] from a configuration and data: it builds the head, the
+// sampler, the losses, the filter, the solvers and, for fine-tuning, the backbone for package train. [Training.Run]
+// runs it and writes the folder of the run. [Train] does both. A training never sees true labels.
 package run
 
 import (
@@ -32,24 +32,24 @@ func Train(ctx context.Context, cfg config.Run, in Input, o Options, observers .
 	return out, errors.Join(err, r.Close())
 }
 
-// Training is a resolved training: its plan, its data, and everything that it needs to run, once.
+// Training is a resolved training: its plan, its data, and the parts with which it can be run once.
 type Training struct {
 	Plan
 	Data Data
 
 	options  Options
 	backbone tuning.Backbone
-	owns     bool         // Close closes the backbone
-	kept     bool         // in a run's folder, with all its files
-	trusted  []int        // positions in the manifest of images with a decided label, rising
-	free     func() error // releases the vectors of Data; nil: they are in the program's own memory
-	folder   io.Closer    // the lock of the folder; nil: not yet
-	stops    bool         // an earlier training stopped there, and nobody asked to resume it
+	owns     bool         // Close also closes the backbone
+	kept     bool         // the training writes all files of a run's folder
+	trusted  []int        // positions in the manifest of images with a decided label, in rising order
+	free     func() error // releases memory-mapped vectors of Data; nil: they are in memory
+	folder   io.Closer    // the lock of the folder; nil: not locked
+	stops    bool         // the folder holds a stopped training, and the option Resume was not given
 	start    time.Time
 
-	asked    sizes             // before the data bounded them: what config.yaml says
-	screened []folder.Screened // labels that are left out
-	earlier  *folder.RateTest  // by an earlier part of the run
+	asked    sizes             // the configured sizes, written to config.yaml; the data may reduce them
+	screened []folder.Screened // labels that screening removed
+	earlier  *folder.RateTest  // result of an earlier part of the run
 
 	head    *head.Head
 	sampler *train.Sampler
@@ -57,13 +57,13 @@ type Training struct {
 	encoder tuning.Encoder // nil before it is built, and after the run
 	loop    train.Config
 	trainer *train.Trainer
-	resting func() bool // whether the network rests in a test of learning rates; nil outside of one
+	resting func() bool // reports whether the backbone is frozen; set only during a test of learning rates
 }
 
-// sizes are settings that the data bound.
+// sizes holds settings that the data limit.
 type sizes struct{ in, out, views int }
 
-// Run trains, once. With a manifest and a folder it writes all files of a run, also the result of its measurement.
+// Run trains; call it once. With a manifest and a folder, it writes all files of a run, including result.json.
 func (r *Training) Run(ctx context.Context, observers ...train.Observer) (Outcome, error) {
 	out, err := r.runTraining(ctx, observers)
 	return out, r.explainError(err)
@@ -76,7 +76,7 @@ func (r *Training) runTraining(ctx context.Context, observers []train.Observer) 
 		}
 	}
 	r.trainer.Observe = train.Together(observers...)
-	release := interrupt.Keep() // the steps since the last checkpoint
+	release := interrupt.Keep() // on a signal, wait until the steps since the last checkpoint are saved
 	defer release()
 	result, err := r.trainer.Run(ctx)
 	if err == nil {
@@ -118,7 +118,7 @@ func (r *Training) closeEncoder() (err error) {
 	return err
 }
 
-// Now returns a set of images with the backbone's present features: those stored if it is not trained.
+// Now returns a set of images with the backbone's current features, which are the stored features if it is not trained.
 func (r *Training) Now(ctx context.Context, set features.Set) (features.Set, error) {
 	return r.backbone.Now(ctx, set)
 }
@@ -126,7 +126,7 @@ func (r *Training) Now(ctx context.Context, set features.Set) (features.Set, err
 // isTuned reports whether the backbone is trained.
 func (r *Training) isTuned() bool { return len(r.backbone.Weights()) > 0 }
 
-// buildParts builds everything for the trainer.
+// buildParts builds the configuration, the encoder and the trainer.
 func (r *Training) buildParts(ctx context.Context) (err error) {
 	if err := r.buildConfig(); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (r *Training) buildParts(ctx context.Context) (err error) {
 	if r.loop.Validate, err = r.newValidator(); err != nil {
 		return err
 	}
-	if r.isTuned() { // the encoder may take minutes to be ready
+	if r.isTuned() { // check now, because opening the encoder may take minutes
 		if err := r.willTrain(); err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (r *Training) buildParts(ctx context.Context) (err error) {
 	return r.buildTrainer(ctx)
 }
 
-// buildTrainer makes the trainer of the encoder.
+// buildTrainer finds the learning rates, completes the configuration and makes the trainer.
 func (r *Training) buildTrainer(ctx context.Context) (err error) {
 	if err := r.findRates(ctx); err != nil {
 		return err
@@ -179,12 +179,12 @@ func (r *Training) resumeAndNote(ctx context.Context) (err error) {
 		resumed, err := r.trainer.Resume()
 		_, other := errors.AsType[*train.OtherRunError](err)
 		if r.stops && (other || err == nil && !resumed && folder.Sum(r.options.Dir) != r.hashIdentity()) {
-			return folder.Taken(r.options.Dir) // nobody asked to resume it
+			return folder.Taken(r.options.Dir) // another run, and the option Resume was not given
 		}
 		if err != nil {
 			return err
 		}
-		r.options.Overwrite = r.options.Overwrite || r.stops && !resumed // it ended before its first checkpoint
+		r.options.Overwrite = r.options.Overwrite || r.stops && !resumed // it stopped before its first checkpoint
 	}
 	r.Steps, r.Resumed, r.Validates, r.Sum = r.loop.Steps, r.trainer.Done(), r.loop.Validate != nil, r.hashIdentity()
 	r.Images, r.Classes, r.Labelled = r.Data.Train.Len(), len(r.Data.Classes), r.Data.Train.Len()-r.Data.Unlabelled
@@ -210,8 +210,7 @@ func (r *Training) resumeAndNote(ctx context.Context) (err error) {
 	return nil
 }
 
-// beginFolder deletes the run that is to be overwritten, and writes config.yaml and run.json. A resumed run keeps these
-// files.
+// beginFolder deletes the run to overwrite, and writes config.yaml and run.json. A resumed run keeps these files.
 func (r *Training) beginFolder() error {
 	dir := r.options.Dir
 	if r.options.Overwrite {
@@ -241,12 +240,12 @@ func (r *Training) beginFolder() error {
 			return err
 		}
 	}
-	cfg := r.Config // sizes that the data bound are not settings
+	cfg := r.Config // config.yaml gets the configured sizes, not those limited by the data
 	cfg.Head.In, cfg.Head.Out, cfg.Sampler.Views = r.asked.in, r.asked.out, r.asked.views
 	return folder.Begin(dir, cfg, r.Sum, facts)
 }
 
-// completeFacts returns run.json: the caller's facts about the machine, completed with configuration and data.
+// completeFacts returns the contents of run.json: the caller's facts, and the facts about configuration and data.
 func (r *Training) completeFacts() (folder.Facts, error) {
 	f, data := r.options.About, r.Data
 	f.Winnow, f.Go, f.Started = r.options.Host.Winnow, runtime.Version(), r.start.UTC()
@@ -268,7 +267,8 @@ func (r *Training) completeFacts() (folder.Facts, error) {
 	return f, nil
 }
 
-// saveState writes the state that validation chose, or the last one, which belongs to the checkpoint.
+// saveState writes the weights of head and backbone: the best state by validation, or the last state, which belongs to
+// the checkpoint.
 func (r *Training) saveState(best bool) error {
 	name := folder.BestHeadFile
 	if !best {
@@ -280,7 +280,7 @@ func (r *Training) saveState(best bool) error {
 	return r.backbone.Save(r.options.Dir, name, r.head, r.headMeta())
 }
 
-// passToObservers passes a fact to the observers.
+// passToObservers sends an event to the observers.
 func (r *Training) passToObservers(fact any) error {
 	if see := r.trainer.Observe; see != nil {
 		return see(fact)
@@ -288,7 +288,7 @@ func (r *Training) passToObservers(fact any) error {
 	return nil
 }
 
-// finishFolder takes the state that validation chose and completes the folder.
+// finishFolder restores the best state by validation and completes the folder.
 func (r *Training) finishFolder(result train.Result) (Outcome, error) {
 	if err := r.passToObservers(Ended{r.head}); err != nil {
 		return Outcome{}, err
@@ -302,7 +302,7 @@ func (r *Training) finishFolder(result train.Result) (Outcome, error) {
 				return Outcome{}, err
 			}
 		}
-		if !r.backbone.Matches(dir, folder.BestHeadFile) { // changed, or an earlier part was cut off between the two
+		if !r.backbone.Matches(dir, folder.BestHeadFile) { // an earlier part was killed between writing the two files
 			if err := r.saveState(true); err != nil {
 				return Outcome{}, err
 			}
@@ -311,11 +311,11 @@ func (r *Training) finishFolder(result train.Result) (Outcome, error) {
 	return Outcome{Result: result, Config: r.Config, Head: r.head, Filter: r.Config.Filter.In(r.Epoch)}, nil
 }
 
-// willTrain refuses a fine-tuning that cannot work, as far as that is known before its encoder is ready.
+// willTrain returns an error for a fine-tuning that cannot work. It makes only the checks that need no encoder.
 func (r *Training) willTrain() error {
 	if start := r.Config.Finetune.Start.In(r.Epoch); start >= r.loop.Steps {
-		return fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would "+
-			"never be trained", start, r.loop.Steps)
+		return fmt.Errorf("train: finetune.start: the backbone is frozen for the first %d steps, and the run has only "+
+			"%d: lower finetune.start or train longer", start, r.loop.Steps)
 	}
 	if r.options.Resume && r.options.Dir != "" && !r.Config.NeedsLR() {
 		return train.SameRun(r.options.Dir, r.loop.Identity)
@@ -323,7 +323,7 @@ func (r *Training) willTrain() error {
 	return nil
 }
 
-// openEncoder makes the encoder, with the loss and the solvers of a method that has its own.
+// openEncoder makes the encoder. For methods of packages peers and selective it also sets their losses and solvers.
 func (r *Training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err error) {
 	switch {
 	case r.Config.IsSelective():
@@ -334,7 +334,7 @@ func (r *Training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err
 	return r.backbone.Encoder(ctx, r.head, r.newEncoderInput())
 }
 
-// newEncoderInput returns the input of an encoder of the run.
+// newEncoderInput returns the input for making an encoder of the run.
 func (r *Training) newEncoderInput() tuning.Input {
 	return tuning.Input{
 		Train: r.Data.Train, Stored: r.Data.Stored, Batch: r.sampler.Size(),
@@ -342,7 +342,7 @@ func (r *Training) newEncoderInput() tuning.Input {
 	}
 }
 
-// networkRests reports whether the network rests in the current step.
+// networkRests reports whether the network is frozen in the current step.
 func (r *Training) networkRests() bool {
 	if r.resting != nil {
 		return r.resting()
@@ -350,8 +350,8 @@ func (r *Training) networkRests() bool {
 	return r.clock.Step() <= r.Config.Finetune.Start.In(r.Epoch)
 }
 
-// newVisitEncoder returns an encoder of the training rows that draws one of their stored views at each visit. The
-// methods of package selective draw their own.
+// newVisitEncoder returns an encoder that draws one stored view of a training row at each visit. The methods of package
+// selective draw views themselves.
 func (r *Training) newVisitEncoder() train.Encoder {
 	if r.Data.Views() == 1 || r.Config.IsSelective() {
 		return r.encoder

@@ -11,22 +11,22 @@ import (
 	"winnow/run/folder"
 )
 
-// screening holds the labels that a training leaves out, and how they were found.
+// screening holds the labels that screening removes, and how they were found.
 type screening struct {
 	folder.Screening
 	List []folder.Screened // most suspect first
 }
 
-// screenTraining judges the labels of the training images by their stored features, before anything is trained, with
-// the audit's judge that the configuration names. Images whose label is flagged become images without a label, and the
-// filter's noise rate is set to the share of wrong labels that the judge expects among the rest. If the features do not
-// predict the labels, none is flagged. before is the result of an earlier part of the run, or nil; at receives the
-// progress and may be nil. screenTraining returns nil if the configuration screens nothing, if the labels were screened
-// already, or if fewer than two classes have two images.
+// screenTraining scores the labels of the training images by their stored features, before training, with the audit's
+// scorer that the configuration names. It removes flagged labels, but keeps their images as unlabelled, and sets the
+// filter's noise rate to the share of wrong labels expected among the rest. If the features do not predict the labels,
+// no label is flagged. before is the result of an earlier part of the run, or nil; at receives the progress and may be
+// nil. screenTraining returns nil if the configuration disables screening, if the labels were screened already, or if
+// fewer than two classes have two images.
 //
-// A network learns wrong labels in its first epoch, before it can tell them from others; features that no label has
-// influenced can. This is the pruning of confident learning (Northcutt, Jiang & Chuang 2021, section 3.2), by winnow's
-// own judge.
+// A network learns wrong labels in its first epoch, before its filter can detect them. Features that were not trained
+// on these labels can detect them. This is the pruning of confident learning (Northcutt, Jiang & Chuang 2021, section
+// 3.2), with winnow's own scorer.
 func screenTraining(ctx context.Context, cfg *config.Run, data *Data, before *screening, at func(done, total int)) (
 	found *screening, err error) {
 	if cfg.Screen == config.NoScreen || data.Screened || !data.hasComparable() {
@@ -41,7 +41,7 @@ func screenTraining(ctx context.Context, cfg *config.Run, data *Data, before *sc
 	if err := data.stillClasses(); err != nil {
 		return nil, err
 	}
-	if found.Blind { // the filter's rate is estimated as without screening
+	if found.Blind { // leave the filter's rate to be estimated
 		return found, nil
 	}
 	cfg.Filter.Rate = config.GivenRate(found.Left)
@@ -51,7 +51,7 @@ func screenTraining(ctx context.Context, cfg *config.Run, data *Data, before *sc
 	return found, nil
 }
 
-// askJudge asks the judge which labels are wrong.
+// askJudge scores the labels, and returns the flagged labels and the share of wrong labels expected among the rest.
 func (d *Data) askJudge(ctx context.Context, cfg config.Run, at func(done, total int)) (*screening, error) {
 	o := audit.Options{Scorer: cfg.Screen, Classes: len(d.Classes), Whiten: true, Seed: cfg.Seed}
 	if rate := cfg.Filter.Rate.Share; !cfg.Filter.Rate.Auto {
@@ -69,7 +69,7 @@ func (d *Data) askJudge(ctx context.Context, cfg config.Run, at func(done, total
 	kept := 0
 	for _, s := range result.Suspects {
 		if d.Trusted[d.Train.IDs[s.Row]] {
-			kept++ // and right
+			kept++ // right, because a person decided: adds nothing to found.Left
 			continue
 		}
 		if s.Dropped && !s.Alone {
@@ -82,13 +82,13 @@ func (d *Data) askJudge(ctx context.Context, cfg config.Run, at func(done, total
 	}
 	found.Wrong = len(found.List)
 	found.Left = math.Round(1e4*min(found.Left/float64(max(kept, 1)), 0.99)) / 1e4
-	if !audit.Named(result.Scorer).Probability { // its scores do not add up to a number of images
+	if !audit.Named(result.Scorer).Probability { // the sum of other scores is no expected number of wrong labels
 		found.Left = 0
 	}
 	return found, nil
 }
 
-// auditTraining judges the training images.
+// auditTraining audits a copy of the training labels.
 func (d *Data) auditTraining(ctx context.Context, o audit.Options, at func(done, total int)) (audit.Result, error) {
 	set := d.Train
 	set.Labels = append([]int(nil), set.Labels...)
@@ -103,7 +103,7 @@ func (d *Data) auditTraining(ctx context.Context, o audit.Options, at func(done,
 	return by.Run(ctx, set, o)
 }
 
-// leaveOut removes the labels of images.
+// leaveOut removes the labels of these images from Train and Stored.
 func (d *Data) leaveOut(wrong []folder.Screened) {
 	out := map[string]bool{}
 	for _, w := range wrong {
@@ -126,8 +126,8 @@ func (d *Data) leaveOut(wrong []folder.Screened) {
 	d.Screened = true
 }
 
-// hasComparable reports whether two classes have two training images each: a judge compares an image with others of its
-// class.
+// hasComparable reports whether at least two classes have two training images each: a scorer compares an image with
+// others of its class.
 func (d *Data) hasComparable() bool {
 	images, classes := map[int]int{}, 0
 	for _, y := range d.Train.Labels {
@@ -138,7 +138,7 @@ func (d *Data) hasComparable() bool {
 	return classes > 1
 }
 
-// stillClasses refuses data in which screening left fewer than two classes.
+// stillClasses returns an error if screening left fewer than two classes.
 func (d *Data) stillClasses() error {
 	seen := map[int]bool{}
 	for _, y := range d.Train.Labels {
@@ -147,8 +147,8 @@ func (d *Data) stillClasses() error {
 		}
 	}
 	if len(seen) < 2 {
-		return fmt.Errorf("train: screen: labels called right are of %d classes, expected two or more: train with %s",
-			len(seen), config.Key("screen="+config.NoScreen))
+		return fmt.Errorf("train: screen: the labels that are not flagged have %d classes, expected two or more: "+
+			"train with %s", len(seen), config.Key("screen="+config.NoScreen))
 	}
 	return nil
 }

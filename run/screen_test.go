@@ -12,8 +12,8 @@ import (
 	"winnow/run/folder"
 )
 
-// screened draws 6 classes of 30 vectors each around a direction of its own, moves a share of the labels to the next
-// class, and returns the data and which rows are wrong.
+// screened draws 6 classes of 30 vectors, each class around a direction of its own, moves a share of the labels to the
+// next class, and returns the data and the rows with wrong labels.
 func screened(share float64) (Data, map[int]bool) {
 	const classes, each, dim = 6, 30, 16
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -41,8 +41,8 @@ func screened(share float64) (Data, map[int]bool) {
 	return d, wrong
 }
 
-// TestScreen: screening removes most wrong labels and hardly any right one, tells the filter the share that is left,
-// does not change the caller's data, and can be repeated.
+// Screening removes most wrong labels and few right labels, sets the filter's noise rate to the share of wrong labels
+// left, and does not change the caller's data. A resumed run can apply the stored result.
 func TestScreen(t *testing.T) {
 	data, wrong := screened(0.3)
 	given := append([]int(nil), data.Train.Labels...)
@@ -66,16 +66,16 @@ func TestScreen(t *testing.T) {
 		}
 	}
 	if gone != found.Wrong || found.Judged != len(given) || len(found.List) != gone {
-		t.Errorf("%d labels are gone, of %+v", gone, found.Screening)
+		t.Errorf("%d labels were removed, but the result is %+v", gone, found.Screening)
 	}
 	if caught := gone - right; 10*caught < 9*len(wrong) || 20*right > gone {
-		t.Errorf("of %d wrong labels %d are gone, and %d right ones", len(wrong), caught, right)
+		t.Errorf("of %d wrong labels %d were removed, and %d right labels", len(wrong), caught, right)
 	}
 	if rate := cfg.Filter.Rate.Share; rate != found.Left || rate > 0.1 {
-		t.Errorf("the filter is told %v, expected what is left: %v, less than 0.1", rate, found.Left)
+		t.Errorf("the filter's rate is %v, expected the share left, %v, and at most 0.1", rate, found.Left)
 	}
 	if again, err := screenTraining(context.Background(), &cfg, &now, nil, nil); again != nil || err != nil {
-		t.Errorf("data that are screened were screened again: %v, %v", again, err)
+		t.Errorf("screened data were screened again: %v, %v", again, err)
 	}
 
 	dir := t.TempDir()
@@ -101,11 +101,11 @@ func TestScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := folder.ReadScreening(dir); err == nil {
-		t.Error("a file of other columns was read")
+		t.Error("a file with other columns was read without an error")
 	}
 }
 
-// TestScreenClean: of right labels almost none is removed.
+// If all labels are right, screening removes almost none.
 func TestScreenClean(t *testing.T) {
 	data, _ := screened(0)
 	cfg := config.Default()
@@ -116,7 +116,7 @@ func TestScreenClean(t *testing.T) {
 	}
 }
 
-// TestScreenBlind: if vectors say nothing about labels, none is removed and the filter's rate stays to be estimated.
+// If the vectors are unrelated to the labels, screening removes no label and leaves the filter's rate to be estimated.
 func TestScreenBlind(t *testing.T) {
 	data, _ := screened(0)
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -127,6 +127,6 @@ func TestScreenBlind(t *testing.T) {
 	cfg.Screen = "combined"
 	found, err := screenTraining(context.Background(), &cfg, &data, nil, nil)
 	if err != nil || !found.Blind || found.Wrong != 0 || !cfg.Filter.Rate.Auto {
-		t.Errorf("found %+v, rate %v, %v; expected none wrong and the rate still open", found, cfg.Filter.Rate, err)
+		t.Errorf("found %+v, rate %v, %v, expected no flagged label and an open rate", found, cfg.Filter.Rate, err)
 	}
 }

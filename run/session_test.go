@@ -14,7 +14,7 @@ import (
 	"winnow/run/folder"
 )
 
-// A program without a command line trains from files into a folder that opens again, and gets notes.
+// A Go program trains from files into a folder that can be opened again, and receives notes.
 func TestTrainLeavesAFolder(t *testing.T) {
 	dir := t.TempDir()
 	var paths []string
@@ -115,7 +115,7 @@ func trainable(t *testing.T, dir string, seed uint64) (config.Run, Options) {
 	return cfg, Options{Dir: filepath.Join(dir, "runs", fmt.Sprint(seed)), Host: extraction.Host{Winnow: "test"}}
 }
 
-// While a training runs, no other can use its folder.
+// While a training runs, no other training can use its folder.
 func TestOneTrainingAFolder(t *testing.T) {
 	cfg, o := trainable(t, t.TempDir(), 1)
 	first, err := Resolve(t.Context(), cfg, Input{}, o)
@@ -136,7 +136,8 @@ func TestOneTrainingAFolder(t *testing.T) {
 	}
 }
 
-// A head next to the configuration of another run is refused; a run that started again or wrote no sum is not.
+// Reading a folder fails if its head and its configuration come from different runs. It succeeds for a restarted run,
+// and for a run whose files contain no checksum.
 func TestHeadOfAnotherRun(t *testing.T) {
 	dir := t.TempDir()
 	cfg, o := trainable(t, dir, 1)
@@ -172,14 +173,14 @@ func TestHeadOfAnotherRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := folder.Read(o.Dir, false); err == nil || !strings.Contains(err.Error(), "first lines have changed") {
-		t.Errorf("a configuration without its first sum: %v", err)
+		t.Errorf("a configuration with a changed first line: %v", err)
 	}
 	_, rest, _ = strings.Cut(rest, "\n")
 	if err := os.WriteFile(name, []byte(rest), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := folder.Read(o.Dir, false); err != nil {
-		t.Errorf("a run of before: %v", err)
+		t.Errorf("a run without checksums: %v", err)
 	}
 }
 

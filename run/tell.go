@@ -15,16 +15,16 @@ import (
 	"winnow/train/selective"
 )
 
-// tellData notes which images are trained on and which are not.
+// tellData notes how many images are used for training and validation, and how many are left out.
 func (r *Training) tellData() {
 	d, note := r.Data, r.options.Note
 	note("%d images of %d classes to train on, %d for validation", d.Train.Len(), len(d.Classes), d.Validation.Len())
 	if v := d.Views(); v > 1 {
-		note("%d views of each training image: every visit shows one of them, drawn; the head's start and validation "+
+		note("%d views of each training image: each step draws one of them at random; the head's start and validation "+
 			"use the centre", v)
 	}
 	if d.Unlabelled > 0 {
-		note("%d images of the train split have no label: they are used for whitening, and in batches as %s says",
+		note("%d images of the train split have no label: whitening uses them; %s sets how many are in a batch",
 			d.Unlabelled, config.Key("sampler.unlabelled"))
 	}
 	if d.Unjudged > 0 {
@@ -35,20 +35,20 @@ func (r *Training) tellData() {
 			d.LeftOut[0].Reason)
 	}
 	if d.Validation.Len() == 0 {
-		note("no validation split: the last state is kept (%s holds out a tenth of the images to find the best state)",
+		note("no validation split: the last state is kept (%s holds out a tenth of the images to choose the best)",
 			config.Key("validation.hold_out=0.1"))
 	} else if r.Config.Validation.Measure == config.MeasureP1 && oneClass(d.Validation.Labels) {
-		note("warning: the validation split has one class, so every image finds its class and validation chooses " +
-			"nothing: give it two classes or more, as winnow data import --split does with a larger share")
+		note("warning: the validation split has only one class, so P@1 is always 1 and cannot choose the best state: " +
+			"validate on two or more classes, for example with a larger share in winnow data import --split")
 	}
 }
 
-// oneClass reports whether all labels are of one class.
+// oneClass reports whether all labels are equal.
 func oneClass(labels []int) bool {
 	return !slices.ContainsFunc(labels, func(y int) bool { return y != labels[0] })
 }
 
-// tellPlan notes which settings the data change, and which a person may not have intended.
+// tellPlan notes the settings that the data changed and the settings that a user may not expect.
 func (r *Training) tellPlan() {
 	cfg, plan, note := r.Config, r.Plan, r.options.Note
 	filtered := cfg.Filter.Scorer != config.NoFilter
@@ -56,13 +56,13 @@ func (r *Training) tellPlan() {
 		note("dimension %d is more than the %d of the features: using %d", out, cfg.Head.In, cfg.Head.Out)
 	}
 	if n := r.asked.views; n > cfg.Sampler.Views {
-		note("%d views of each image are asked for, and images do not vary here: batches show one (%s varies them, "+
-			"and so do features of several views)", n, config.Key("finetune.augment"))
+		note("%d views of each image were asked for, but each image has only one: batches use that one (set %s, or "+
+			"extract features of several views)", n, config.Key("finetune.augment"))
 	} else if n > 1 {
-		note("batches show %d views of each image, which are positives of each other", n)
+		note("each batch has %d views of each image, which are positives of each other", n)
 	}
 	if filtered && cfg.Filter.Threshold != filters.ThresholdFixed {
-		note("the filter %s drops about %.0f %% of the labels that it judges (%s sets another share)",
+		note("the filter %s drops about %.0f %% of the labels that it scores (%s sets another share)",
 			cfg.Filter.Scorer, 100*cfg.Filter.Rate.Share, config.Key("filter.rate"))
 	}
 	if cfg.IsSelective() {
@@ -71,24 +71,24 @@ func (r *Training) tellPlan() {
 		note("the method is %s", cfg.Method)
 	}
 	if plan.Rests > 0 {
-		note("the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
+		note("the backbone is frozen for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
 	}
 	if plan.Refits > 0 {
-		note("after %d steps the head starts again, whitened by what the network has learned (%s: it does not)",
+		note("after %d steps the head starts again, as the whitening of the network's new features (%s disables this)",
 			plan.Refits, config.Key(`finetune.refit="0 steps"`))
 	}
 	if plan.Resumed > 0 {
-		note("going on after step %d of %d", plan.Resumed, plan.Steps)
+		note("continuing after step %d of %d", plan.Resumed, plan.Steps)
 	}
 }
 
-// explainError adds to an error of a run what a person can do.
+// explainError adds advice for the user to an error of a run.
 func (r *Training) explainError(err error) error {
 	lr := config.Key("solver.lr")
 	if r.isTuned() {
 		lr = config.Key("backbone_solver.lr")
 	}
-	advice := fmt.Sprintf("a smaller %s or %s may help; %s, if there is one, is the best before", lr,
+	advice := fmt.Sprintf("a smaller %s or %s may help; %s, if it exists, is the best state before the error", lr,
 		config.Key("clip=1"), folder.BestHeadFile)
 	if bad, ok := errors.AsType[*train.NonFinite](err); ok {
 		names := make([]string, 0, 3)
@@ -98,16 +98,16 @@ func (r *Training) explainError(err error) error {
 		return hint.With(err, "images: %s; %s", strings.Join(names, ", "), advice)
 	}
 	if _, ok := errors.AsType[*head.NotFinite](err); ok {
-		return hint.With(err, "the weights left the numbers: %s", advice)
+		return hint.With(err, "the weights are no longer finite: %s", advice)
 	}
 	if _, ok := errors.AsType[*train.CheckpointError](err); ok {
-		return hint.With(err, "restore a copy of it if there is one, or start again with --overwrite")
+		return hint.With(err, "restore the checkpoint from a backup, or start again with --overwrite")
 	}
 	if other, ok := errors.AsType[*train.OtherRunError](err); ok {
 		if strings.Contains(other.Why, imagesKey) {
 			other.Why = "made with other labels, or another list of images"
 		}
-		return hint.With(err, "give the settings and the manifest of the run, or start again with --overwrite")
+		return hint.With(err, "use the settings and the manifest of that run, or start again with --overwrite")
 	}
 	return err
 }

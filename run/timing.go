@@ -12,15 +12,15 @@ import (
 	"winnow/train"
 )
 
-// Timing says how long the steps of a training took.
+// Timing holds the measured times of the steps of a training.
 type Timing struct {
-	Seconds []float64 // of each step that was timed
-	Kept    float64   // share of the rows that the filter kept in them
-	Bank    int       // members after the last
+	Seconds []float64 // duration of each timed step
+	Kept    float64   // share of the rows of the timed steps that the filter kept
+	Bank    int       // number of entries in the memory bank after the last step
 	Outcome Outcome
 }
 
-// Each returns the mean time of a step.
+// Each returns the mean duration of a step.
 func (t Timing) Each() time.Duration {
 	sum := 0.0
 	for _, v := range t.Seconds {
@@ -31,8 +31,8 @@ func (t Timing) Each() time.Duration {
 
 var errEnough = errors.New("timed")
 
-// Time trains, and times the steps after the first skip. It stops after most timed steps, or at the end if most is 0.
-// It writes nothing into the folder.
+// Time trains, and times all steps but the first skip steps. It stops after most timed steps, or at the end if most is
+// 0. It writes no files.
 func (r *Training) Time(ctx context.Context, skip, most int) (t Timing, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -58,7 +58,7 @@ func (r *Training) Time(ctx context.Context, skip, most int) (t Timing, err erro
 	return t, err
 }
 
-// Pace returns the time of a step, the mean of some steps of the training, which cannot be run any more.
+// Pace returns the mean duration of a step, from a few steps. The training cannot be run afterwards.
 func (r *Training) Pace(ctx context.Context) (time.Duration, error) {
 	timed, err := r.Time(ctx, warmUp, timedSteps)
 	if err == nil && len(timed.Seconds) == 0 {
@@ -67,8 +67,8 @@ func (r *Training) Pace(ctx context.Context) (time.Duration, error) {
 	return timed.Each(), err
 }
 
-// Cost estimates how long [Training.Run] takes on this machine, with its validations and its measurement. It makes some
-// steps, and the training cannot be run any more.
+// Cost estimates the duration of [Training.Run] on this machine, including validations and the final comparison. It
+// makes a few steps. The training cannot be run afterwards.
 func (r *Training) Cost(ctx context.Context) (time.Duration, error) {
 	timed, err := r.Time(ctx, warmUp, timedSteps)
 	if err != nil {
@@ -87,11 +87,12 @@ func (r *Training) Cost(ctx context.Context) (time.Duration, error) {
 	if _, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}}); err != nil {
 		return 0, err
 	}
-	looks := 3.0 + math.Ceil(steps/float64(max(r.loop.ValidateEvery, 1))) + 1 // the three rows of the comparison
+	// Retrieval is measured for the three rows of the comparison and at each validation, also before the first step.
+	looks := 3.0 + math.Ceil(steps/float64(max(r.loop.ValidateEvery, 1))) + 1
 	return cost + time.Duration(looks*float64(time.Since(start))), nil
 }
 
-// Steps that an estimate makes: the first ones warm up, the others are timed.
+// Number of steps in an estimate: first warmUp untimed steps, then timedSteps.
 const (
 	warmUp     = 3
 	timedSteps = 12

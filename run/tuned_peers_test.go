@@ -25,8 +25,8 @@ import (
 	"winnow/train"
 )
 
-// drawnTraining returns a training of a method on a drawn network with a drawn head and some grey images of three
-// classes, built up to its encoder.
+// drawnTraining returns a training by a method, resolved up to its encoder. Network and head have random weights; the
+// data are a few grey images of three classes.
 func drawnTraining(t *testing.T, method string, set ...string) *Training {
 	t.Helper()
 	rt := orttest.Runtime(t)
@@ -100,12 +100,12 @@ func checkSlopes(t *testing.T, r *Training, rows []int) {
 		t.Error(text)
 	}
 	if checked < 8 {
-		t.Errorf("%d parameters were checked", checked)
+		t.Errorf("only %d parameters were checked", checked)
 	}
 }
 
-// wrongSlopes returns where the gradient of a loss differs from a difference quotient, for the number of each parameter
-// with the largest gradient. It restores the state of the encoder before each evaluation.
+// wrongSlopes compares the gradient of a loss with a difference quotient, for the value of each parameter that has the
+// largest gradient. It returns the differences. It restores the state of the encoder before each evaluation.
 func wrongSlopes(t *testing.T, r *Training, loss losses.Loss, rows []int) (wrong []string, checked int) {
 	t.Helper()
 	var state []*features.Param
@@ -134,7 +134,7 @@ func wrongSlopes(t *testing.T, r *Training, loss losses.Loss, rows []int) (wrong
 		}
 		return v
 	}
-	r.resting = func() bool { return false } // the network does not rest, and before the first step nothing is left out
+	r.resting = func() bool { return false } // do not freeze the network, also before the first step
 	value(true)
 	for _, p := range r.encoder.Params() {
 		g := slices.Clone(p.Grad)
@@ -152,7 +152,7 @@ func wrongSlopes(t *testing.T, r *Training, loss losses.Loss, rows []int) (wrong
 		down := value(false)
 		p.Data[at] = was
 		if slope := (up - down) / (2 * h); math.Abs(slope-float64(g[at])) > 0.03*math.Abs(slope)+5e-4 {
-			wrong = append(wrong, fmt.Sprintf("%s: gradient %v, differences say %v", p.Name, g[at], slope))
+			wrong = append(wrong, fmt.Sprintf("%s: gradient %v, difference quotient %v", p.Name, g[at], slope))
 		}
 		checked++
 	}
@@ -160,7 +160,7 @@ func wrongSlopes(t *testing.T, r *Training, loss losses.Loss, rows []int) (wrong
 }
 
 // The gradients of both networks of Co-teaching reach both backbones through heads and classifiers. The backbones start
-// apart; a method of one network has one.
+// from different weights. A method with one network has one backbone.
 func TestPeersOnBackbones(t *testing.T) {
 	for _, c := range []struct {
 		method            string
@@ -177,7 +177,7 @@ func TestPeersOnBackbones(t *testing.T) {
 		}
 		for name, p := range byName {
 			if q := byName["peer."+name]; q != nil && p.Rows > 1 && slices.Equal(p.Data, q.Data) {
-				t.Errorf("%s: the networks begin with the same %s", c.method, name)
+				t.Errorf("%s: both networks start with the same %s", c.method, name)
 			}
 		}
 		var groups []string
@@ -205,31 +205,31 @@ func (l withoutBlock) Eval(grad *blas32.General, z features.Set, ref *features.S
 	return v
 }
 
-// The gradients of Sel-CL reach the backbone through first views, mixtures of images and mixtures of selected ones, in
-// the warm-up, after it and in the second stage. The test notices if one is missing.
+// The gradients of Sel-CL reach the backbone through first views, mixtures of images and mixtures of selected images,
+// in the warm-up, after it and in the second stage. The test also checks that it detects a missing gradient.
 func TestSelCLOnBackbone(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		set    []string
 		steps  int
-		blocks []int // of which there is a gradient
+		blocks []int // blocks of views that have a gradient
 	}{
 		{"warm-up", []string{"selective.warm_up=2 epochs"}, 1, []int{0}},
 		{"pairs of the batch", []string{"selective.queue_start=3 epochs", "selective.class_weight=0",
-			"selective.similarity_weight=0"}, 4, nil}, // near nothing in a drawn network
-		{"pairs of the queue, too", []string{"selective.queue_start=1 epoch", "selective.class_weight=0",
+			"selective.similarity_weight=0"}, 4, nil}, // these gradients are almost 0 in an untrained network
+		{"pairs of the queue as well", []string{"selective.queue_start=1 epoch", "selective.class_weight=0",
 			"selective.similarity_weight=0"}, 4, []int{1, 2}},
 		{"similarities", []string{"selective.queue_start=3 epochs", "selective.class_weight=0",
 			"selective.similarity_weight=1"}, 4, []int{1, 2}},
 		{"classes", []string{"selective.queue_start=3 epochs", "selective.similarity_weight=0"}, 4, []int{3, 4}},
 		{"second stage", []string{"selective.second_stage=2 epochs"}, 7, []int{0, 1}},
 	} {
-		// keys do not follow the moved weights, all rows of a class make confident pairs, and the low temperature
-		// separates the similar outputs of a drawn network
+		// keys do not follow the changed weights, all rows of a class form confident pairs, and the low temperature
+		// separates the similar outputs of an untrained network
 		r := drawnTraining(t, "sel-cl", append([]string{"finetune.augment=digits", "sampler.rows=4",
 			"selective.average=0.999999", "selective.alpha=1", "selective.beta=0", "selective.temperature=0.02"},
 			c.set...)...)
-		r.loop.Encoder, r.loop.Steps = r.encoder, c.steps // the steps before, and that which the slopes are of
+		r.loop.Encoder, r.loop.Steps = r.encoder, c.steps // all steps up to the tested one
 		tr, err := train.New(r.loop)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
@@ -237,15 +237,15 @@ func TestSelCLOnBackbone(t *testing.T) {
 		if _, err := tr.Run(t.Context()); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		loss, rows := r.loop.Terms[0].Loss, []int{0, 3, 1, 4} // two of a class
+		loss, rows := r.loop.Terms[0].Loss, []int{0, 3, 1, 4} // two rows of each of two classes
 		wrong, checked := wrongSlopes(t, r, loss, rows)
 		if len(wrong) > 0 || checked < 8 {
-			t.Errorf("%s: of %d parameters\n%s", c.name, checked, strings.Join(wrong, "\n"))
+			t.Errorf("%s: %d parameters checked, wrong gradients:\n%s", c.name, checked, strings.Join(wrong, "\n"))
 		}
 		for _, block := range c.blocks {
 			if wrong, _ := wrongSlopes(t, r, withoutBlock{loss, block, r.Config.Head.Out + len(r.Data.Classes)},
 				rows); len(wrong) == 0 {
-				t.Errorf("%s: without the gradient of block %d nothing is wrong", c.name, block)
+				t.Errorf("%s: the test does not detect that the gradient of block %d is missing", c.name, block)
 			}
 		}
 	}
@@ -254,7 +254,7 @@ func TestSelCLOnBackbone(t *testing.T) {
 // The gradient of TCL reaches the backbone through mixtures of images.
 func TestSelectiveOnBackbone(t *testing.T) {
 	r := drawnTraining(t, "tcl", "finetune.augment=digits", "selective.warm_up=2 epochs", "sampler.rows=4")
-	r.loop.Encoder, r.loop.Steps = r.encoder, 1 // the step that the slopes are of
+	r.loop.Encoder, r.loop.Steps = r.encoder, 1 // only the tested step
 	tr, err := train.New(r.loop)
 	if err != nil {
 		t.Fatal(err)
@@ -264,6 +264,6 @@ func TestSelectiveOnBackbone(t *testing.T) {
 	}
 	checkSlopes(t, r, []int{0, 1, 2, 3})
 	if n := len(r.loop.Groups); n != 2 || r.loop.Groups[1].Name != "backbone" || len(r.loop.Groups[1].Params) != 6 {
-		t.Errorf("%d groups", n)
+		t.Errorf("%d groups: %+v", n, r.loop.Groups)
 	}
 }

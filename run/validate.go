@@ -13,24 +13,24 @@ import (
 	"winnow/run/folder"
 )
 
-// newValidator returns a function that scores the present state of a run on its validation split by validation.measure;
-// nil if there is no such split.
+// newValidator returns a function that measures the current state of a run on the validation split by
+// validation.measure; nil without a validation split.
 func (r *Training) newValidator() (func(context.Context) (float64, error), error) {
 	if r.Data.Validation.Len() == 0 {
 		return nil, nil
 	}
 	measure := r.Config.Validation.Measure
 	if measure == config.MeasureClassMean && !features.ShareLabel(r.Data.datasetLabels(), r.Data.Validation.Labels) {
-		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has a "+
+		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, but no image of the validation split has a "+
 			"class of the train split", config.MeasureClassMean),
-			"validate by retrieval: %s; or make a validation split of the classes that are trained",
+			"validate by retrieval: %s; or make a validation split with the classes of the train split",
 			config.Key("validation.measure=p@1"))
 	}
 	return func(ctx context.Context) (float64, error) { return r.Data.Score(ctx, measure, r.embedNow, r.spillNow) }, nil
 }
 
-// Score returns a measure of validation (config.Validation) of an embedding on the validation split. If the measure
-// needs the train split, spill embeds it, with vectors that may be outside the program's memory until they are freed.
+// Score measures an embedding on the validation split; measure is a value of config.Validation.Measure. If the measure
+// needs the train split, spill embeds it into vectors that may be on disk until free is called.
 func (d Data) Score(ctx context.Context, measure string, embed func(context.Context, features.Set) (features.Set,
 	error), spill func(context.Context, features.Set) (z features.Set, free func() error, err error)) (float64, error) {
 	now, err := embed(ctx, d.Validation)
@@ -41,7 +41,7 @@ func (d Data) Score(ctx context.Context, measure string, embed func(context.Cont
 		return precisionAt1(ctx, now)
 	}
 	fit := d.Train
-	fit.Labels = d.datasetLabels() // validation has the dataset's class ids
+	fit.Labels = d.datasetLabels() // the labels of Validation are class ids of the dataset
 	fit, free, err := spill(ctx, fit)
 	if err != nil {
 		return 0, err
@@ -50,7 +50,7 @@ func (d Data) Score(ctx context.Context, measure string, embed func(context.Cont
 	return a.Accuracy, errors.Join(err, free())
 }
 
-// embedNow embeds a set by the present state of the run. An error names the image.
+// embedNow embeds a set with the current state of the run. An error names the image.
 func (r *Training) embedNow(ctx context.Context, set features.Set) (features.Set, error) {
 	now, err := r.backbone.Now(ctx, set)
 	if err != nil {
@@ -60,7 +60,8 @@ func (r *Training) embedNow(ctx context.Context, set features.Set) (features.Set
 	return z, r.nameImage(err, set)
 }
 
-// spillNow is embedNow with vectors that must not be written to, nor read after free.
+// spillNow does the same as embedNow, but its vectors may be on disk: callers must neither write to them nor read them
+// after free.
 func (r *Training) spillNow(ctx context.Context, set features.Set) (z features.Set, free func() error, err error) {
 	now, err := r.backbone.Now(ctx, set)
 	if err != nil {
@@ -72,7 +73,7 @@ func (r *Training) spillNow(ctx context.Context, set features.Set) (z features.S
 	return z, free, nil
 }
 
-// nameImage adds to an error of the head the name of the image.
+// nameImage adds the path of the image to an error of the head.
 func (r *Training) nameImage(err error, set features.Set) error {
 	if bad := new(head.NotFinite); errors.As(err, &bad) {
 		return fmt.Errorf("%s: %w", r.Data.Paths[set.IDs[bad.Row]], err)
@@ -80,11 +81,11 @@ func (r *Training) nameImage(err error, set features.Set) error {
 	return err
 }
 
-// precisionAt1 scores embedded images, each a query to the others.
+// precisionAt1 returns P@1 of embedded images, each a query against the others.
 func precisionAt1(ctx context.Context, z features.Set) (float64, error) {
 	r, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}, MaxMem: folder.MaxMem})
 	if err == nil && r.N == 0 {
-		err = fmt.Errorf("no class has two of the %d validation images: nothing can be retrieved", z.Len())
+		err = fmt.Errorf("no two of the %d validation images have the same class, expected such pairs", z.Len())
 	}
 	return r.PrecisionAt1, err
 }

@@ -12,7 +12,7 @@ import (
 	"winnow/train"
 )
 
-// rowsSeen is an encoder that records its rows.
+// rowsSeen is an encoder that records the rows it gets.
 type rowsSeen struct{ rows [][]int }
 
 func (e *rowsSeen) Forward(rows []int) (features.Set, error) {
@@ -22,7 +22,7 @@ func (e *rowsSeen) Forward(rows []int) (features.Set, error) {
 func (e *rowsSeen) Backward(blas32.General) error { return nil }
 func (e *rowsSeen) Params() []*features.Param     { return nil }
 
-// withState is a rowsSeen with state that no solver steps.
+// withState is a rowsSeen with state that no solver updates.
 type withState struct {
 	rowsSeen
 	list []*features.Param
@@ -30,7 +30,7 @@ type withState struct {
 
 func (e *withState) State() []*features.Param { return e.list }
 
-// TestViewed: each row has one of its own views, all equally often, and the same at the same step of the same seed.
+// Each row gets one of its own views, all views equally often. The same seed draws the same views at the same step.
 func TestViewed(t *testing.T) {
 	const n, views, batch, steps = 50, 4, 20, 500
 	draw := func(seed uint64, from int) [][]int {
@@ -72,13 +72,13 @@ func TestViewed(t *testing.T) {
 		}
 	}
 	if share := float64(apart) / steps; math.Abs(share-0.75) > 0.1 {
-		t.Errorf("a row named twice is in two views in %.3f of the batches, expected 0.75", share)
+		t.Errorf("a repeated row has two different views in %.3f of the batches, expected 0.75", share)
 	}
 	if !slices.EqualFunc(all[199:], draw(1, 200), slices.Equal[[]int]) {
-		t.Error("a run that goes on at step 200 draws others")
+		t.Error("a run resumed at step 200 draws other views")
 	}
 	if slices.EqualFunc(all, draw(2, 1), slices.Equal[[]int]) {
-		t.Error("another seed draws the same")
+		t.Error("another seed draws the same views")
 	}
 }
 
@@ -92,7 +92,7 @@ func TestViewedHasItsEncodersState(t *testing.T) {
 	}
 }
 
-// A row that is twice in a batch has two different stored views, and all of them before one comes again.
+// With Apart, a repeated row of a batch gets different stored views; no view repeats before all views are used.
 func TestViewedApart(t *testing.T) {
 	to := &rowsSeen{}
 	for seed := range uint64(20) {
@@ -105,7 +105,7 @@ func TestViewedApart(t *testing.T) {
 		shown := to.rows[len(to.rows)-1]
 		for i, row := range []int{4, 2, 4, 2, 4, 4} {
 			if shown[i]%5 != row {
-				t.Errorf("row %d is shown as %d", row, shown[i])
+				t.Errorf("row %d became %d, which is no view of it", row, shown[i])
 			}
 			if row == 4 {
 				of4 = append(of4, shown[i]/5)

@@ -12,7 +12,7 @@ import (
 	"winnow/search"
 )
 
-// An index is a folder of vectors and names that only grows.
+// An index is a folder of vectors and names to which images can be added.
 func ExampleNearest() {
 	dir, err := os.MkdirTemp("", "index")
 	if err != nil {

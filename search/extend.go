@@ -18,26 +18,26 @@ import (
 	"winnow/internal/seal"
 )
 
-// ErrExists means that the folder already holds an index.
-var ErrExists = errors.New("there is an index already")
+// ErrExists reports that the folder already holds an index.
+var ErrExists = errors.New("the folder already holds an index")
 
-// OtherEmbedder means that the index was made with a different embedder than the one given to extend it.
+// OtherEmbedder reports that an index was made with a different embedder than the given one.
 type OtherEmbedder struct{ Dir, Why string }
 
 func (e *OtherEmbedder) Error() string { return fmt.Sprintf("search: %s: %s", e.Dir, e.Why) }
 
-// syncRows is how many rows a crash may lose: a few seconds of work.
+// syncRows is the largest number of rows that a crash may lose, a few seconds of work.
 const syncRows = 256
 
-// Extension appends the vectors of new images to an index. It takes batches in order, as backbone.Extract returns
-// them: one row for every image of New. Unreadable images and rows of zeros are left out. Flushed rows survive a
+// Extension appends the vectors of new images to an index. It takes batches in the order of New, as backbone.Extract
+// returns them, with one row for every image. Unreadable images and rows of zeros are skipped. Flushed rows survive a
 // crash.
 type Extension struct {
-	New     []string // the images to embed: those given, without repeats and those already indexed
-	Skipped int      // given images that were already indexed
+	New     []string // images to embed: the given paths without repeats and without indexed images
+	Skipped int      // number of given images that were already indexed
 
-	// Base returns the folder that the path of an image starts from; the zero source if its file is not on this
-	// machine. Append records size and time of the file, by which a search later says what changed. Optional.
+	// Base returns the folder to which the path of an image is relative, or the zero source if the file is not on this
+	// machine. Append records the size and time of the file, so that a later search can report changes. Optional.
 	Base func(path string) location.Source
 
 	dir     string
@@ -46,12 +46,12 @@ type Extension struct {
 	vectors *os.File
 	paths   *os.File
 	seen    *os.File
-	done    int // images of New taken so far
+	done    int // number of images of New appended so far
 	synced  int
 	bad     []features.Bad
 }
 
-// Create makes an empty index and returns an Extension of it.
+// Create makes an empty index and returns an Extension for it.
 func Create(dir string, e Embedder, dim int, paths []string) (*Extension, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -68,7 +68,7 @@ func Create(dir string, e Embedder, dim int, paths []string) (*Extension, error)
 	})
 }
 
-// Extend opens an index for appending. If another embedder made it, the error is an [OtherEmbedder].
+// Extend opens an index for appending. If the index was made with another embedder, the error is an [OtherEmbedder].
 func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error) {
 	return beginExtension(dir, paths, func() (Info, map[string]int, error) {
 		ix, err := Open(dir)
@@ -87,7 +87,7 @@ func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error)
 	})
 }
 
-// beginExtension opens the files for appending after the present rows, which state reads while the lock is held.
+// beginExtension opens the files for appending after the existing rows. state reads these rows while the lock is held.
 func beginExtension(dir string, paths []string, state func() (Info, map[string]int, error)) (_ *Extension, err error) {
 	x := &Extension{dir: dir}
 	if x.lock, err = lock.Folder(dir); err != nil {
@@ -122,13 +122,13 @@ func beginExtension(dir string, paths []string, state func() (Info, map[string]i
 	return x, nil
 }
 
-// missingPaths returns the paths that have no row, each once.
+// missingPaths returns the distinct paths that have no row.
 func missingPaths(paths []string, rows map[string]int) ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
 	for _, p := range paths {
 		if p == "" {
-			return nil, errors.New("search: found an empty path")
+			return nil, errors.New("search: empty path, expected the path of an image")
 		}
 		if _, there := rows[p]; there || seen[p] {
 			continue
@@ -139,7 +139,8 @@ func missingPaths(paths []string, rows map[string]int) ([]string, error) {
 	return list, nil
 }
 
-// openAt opens a file for writing at offset end and truncates it there, which drops rows that were never counted.
+// openAt opens a file for writing at offset end. It truncates the file there, dropping rows that index.json does not
+// include.
 func openAt(name string, end int64) (*os.File, error) {
 	f, err := regular.OpenOwn(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -154,10 +155,10 @@ func openAt(name string, end int64) (*os.File, error) {
 	return f, nil
 }
 
-// Rows returns how many images of New have been taken.
+// Rows returns the number of images of New that have been appended or left out.
 func (x *Extension) Rows() int { return x.done }
 
-// Added returns how many images of New are now in the index.
+// Added returns the number of images of New that are now in the index.
 func (x *Extension) Added() int { return x.done - len(x.bad) }
 
 // Total returns the number of rows of the index.
@@ -166,7 +167,7 @@ func (x *Extension) Total() int { return x.info.Rows }
 // Bad returns the images that were left out.
 func (x *Extension) Bad() []features.Bad { return x.bad }
 
-// Append takes the vectors of the next images, which it normalises, and the unreadable images among them.
+// Append normalises and appends the vectors of the next images. bad lists the unreadable images among them.
 func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 	if rows.Cols != x.info.Dim || x.done+rows.Rows > len(x.New) {
 		return fmt.Errorf("search: %s: batch of %d×%d at image %d of %d, expected %d values a row", x.dir, rows.Rows,
@@ -209,7 +210,7 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 	return nil
 }
 
-// Flush syncs the rows written so far to disk, and only then counts them in index.json.
+// Flush syncs the rows written so far to disk, and then includes them in index.json.
 func (x *Extension) Flush() error {
 	if err := errors.Join(x.vectors.Sync(), x.paths.Sync(), x.seen.Sync()); err != nil {
 		return fmt.Errorf("search: %w", err)
@@ -225,7 +226,7 @@ func (x *Extension) Flush() error {
 	return nil
 }
 
-// Finish writes what is left and marks the index as finished.
+// Finish writes the remaining rows and marks the index as finished.
 func (x *Extension) Finish() error {
 	x.info.Unfinished = false
 	return x.Flush()

@@ -15,8 +15,8 @@ import (
 	"winnow/internal/regular"
 )
 
-// NoDirection says why an image can neither be found nor serve as a query.
-const NoDirection = "its vector is all zeros: it is near nothing"
+// NoDirection explains why an image can neither be found nor used as a query.
+const NoDirection = "its vector is all zeros, so it has no nearest images"
 
 // Gallery is a searchable set of named vectors: an index or a feature store.
 type Gallery struct {
@@ -25,7 +25,7 @@ type Gallery struct {
 	Index *Index          // nil if the gallery is a store
 	Store *features.Store // nil if the gallery is an index
 
-	bad map[int]string // why rows of the store have no vector
+	bad map[int]string // reason why a row of the store has no vector
 }
 
 // OpenGallery opens the folder of an index or a feature store.
@@ -33,7 +33,7 @@ func OpenGallery(dir string) (*Gallery, error) {
 	if !Here(dir) {
 		store, err := features.Open(dir)
 		if err != nil {
-			return nil, hint.With(err, "expected a folder that winnow index or winnow extract wrote")
+			return nil, hint.With(err, "give a folder written by winnow index or winnow extract")
 		}
 		return StoreGallery(store, Stored{store}), nil
 	}
@@ -42,13 +42,13 @@ func OpenGallery(dir string) (*Gallery, error) {
 		return nil, err
 	}
 	if ix.Rows == 0 {
-		return nil, hint.With(fmt.Errorf("search: %s: the index holds no image", dir),
+		return nil, hint.With(fmt.Errorf("search: %s: the index contains no images", dir),
 			"add some: winnow index IMAGES --out %s --add", dir)
 	}
 	return &Gallery{Vectors: ix, Paths: ix.Paths, Index: ix}, nil
 }
 
-// StoreGallery returns a gallery of vectors computed from the rows of a store.
+// StoreGallery returns a gallery whose vectors v were computed from the rows of a store.
 func StoreGallery(store *features.Store, v Vectors) *Gallery {
 	return &Gallery{Vectors: v, Paths: store.Paths, Store: store, bad: store.BadRows()}
 }
@@ -61,7 +61,7 @@ func (g *Gallery) Close() error {
 	return g.Index.Close()
 }
 
-// Lookup returns the row of an image. Unreadable images have none.
+// Lookup returns the row of an image. Unreadable images have no row.
 func (g *Gallery) Lookup(path string) (row int, ok bool) {
 	if g.Index != nil {
 		return g.Index.lookUpRow(path)
@@ -80,14 +80,14 @@ func (g *Gallery) Vector(row int) ([]float32, error) {
 	return slices.Clone(features.Row(x, 0)), nil
 }
 
-// Query is a unit vector to search for.
+// Query is a unit vector whose nearest vectors are searched.
 type Query struct {
 	Name   string
 	Vector []float32
-	Row    int // the query's own row in the gallery, which is not returned as a hit; -1 if it has none
+	Row    int // the query's own row in the gallery, which is left out of the hits; -1 if there is none
 }
 
-// NewQuery normalises a vector in place. It reports false for a vector of zeros.
+// NewQuery normalises a vector in place. The second result is false for a vector of zeros.
 func NewQuery(name string, vector []float32) (Query, bool) {
 	return Query{Name: name, Vector: vector, Row: -1}, UnitRows(oneRow(vector)) == nil
 }
@@ -139,7 +139,7 @@ func (g *Gallery) Nearest(ctx context.Context, queries []Query, k int) ([][]Hit,
 	return Nearest(ctx, g, features.Set{X: x}, k, own)
 }
 
-// ownQuery returns an indexed image as a query.
+// ownQuery returns an image of the gallery as a query.
 func (g *Gallery) ownQuery(path string) (q Query, here bool, err error) {
 	row, here := g.Lookup(path)
 	if !here {
@@ -189,14 +189,14 @@ func readQueries(file string, dim int) ([]Query, error) {
 	for i := range list {
 		var ok bool
 		if list[i], ok = NewQuery(fmt.Sprintf("%s[%d]", file, i), features.Row(x, i)); !ok {
-			return nil, fmt.Errorf("search: %s: row %d is all zeros: it is near nothing", file, i)
+			return nil, fmt.Errorf("search: %s: row %d is all zeros, so it has no nearest images", file, i)
 		}
 	}
 	return list, nil
 }
 
-// Rows returns a copy of the vectors of images, in the order of paths, and how many of these have none: their rows are
-// zeros.
+// Rows returns a copy of the vectors of images, in the order of paths. absent is the number of images without a vector;
+// their rows are zeros.
 func (g *Gallery) Rows(paths []string) (x blas32.General, absent int, err error) {
 	x = features.NewMatrix(len(paths), g.Width())
 	for i, path := range paths {

@@ -15,7 +15,7 @@ import (
 	"winnow/features"
 )
 
-// openGallery returns an index of three images: two on different axes, one between them.
+// openGallery returns an index of three images: two on different axes, and one between these axes.
 func openGallery(t *testing.T) *Gallery {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func TestQueries(t *testing.T) {
 			}
 			q, ok := NewQuery(name, []float32{7, 0})
 			if !ok {
-				t.Error("a vector is taken for zeros")
+				t.Error("NewQuery rejects a non-zero vector")
 			}
 			list = append(list, q)
 		}
@@ -94,7 +94,7 @@ func TestQueries(t *testing.T) {
 
 func TestOpenGalleryRefuses(t *testing.T) {
 	if _, err := OpenGallery(t.TempDir()); err == nil {
-		t.Error("an empty folder is opened")
+		t.Error("no error for an empty folder")
 	}
 	dir := t.TempDir()
 	x, err := Create(dir, Embedder{}, 2, nil)
@@ -104,7 +104,7 @@ func TestOpenGalleryRefuses(t *testing.T) {
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenGallery(dir); err == nil || !strings.Contains(err.Error(), "the index holds no image") {
-		t.Errorf("an empty index: %v", err)
+	if _, err := OpenGallery(dir); err == nil || !strings.Contains(err.Error(), "the index contains no images") {
+		t.Errorf("empty index: %v", err)
 	}
 }

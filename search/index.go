@@ -1,8 +1,8 @@
-// Package search finds the nearest of many stored vectors. The search is exact and works in blocks, so the vectors
-// need not fit in memory.
+// Package search finds the vectors nearest to a query among many stored vectors. The search is exact and works in
+// blocks, so the vectors need not fit in memory.
 //
-// An [Index] is a folder of unit vectors that only grows; [Extend] appends images. [Nearest] searches an index or a
-// feature store ([Stored]). The package knows vectors and names; the caller computes the vectors of images.
+// An [Index] is a folder of unit vectors to which [Extend] appends images. [Nearest] searches an index or a feature
+// store ([Stored]). The package handles vectors and names only; the caller computes the vectors of images.
 package search
 
 import (
@@ -23,8 +23,8 @@ import (
 	"winnow/internal/seal"
 )
 
-// Files of an index. index.json is written last; rows that it does not count do not exist, and the next extension
-// truncates them.
+// Files of an index. index.json is written last; rows beyond the number in index.json are ignored, and the next
+// extension truncates them.
 const (
 	vectorsFile = "vectors.bin" // rows×dim numbers, little-endian, row-major, no header
 	pathsFile   = "paths.txt"   // line i is the image of row i
@@ -35,21 +35,21 @@ const (
 // indexVersion is the version of the format.
 const indexVersion = 4
 
-// Embedder identifies what makes the vectors of an index. Embedders that differ only in Source and Place make the
-// same vectors.
+// Embedder identifies the model that makes the vectors of an index. Embedders that differ only in Source and Place make
+// the same vectors.
 type Embedder struct {
 	Model         string `json:"model"`          // sha256 of the ONNX file
 	Output        string `json:"output"`         // the output tensor
 	Head          string `json:"head,omitempty"` // sha256 of the head file; "" without a head
 	Preprocessing string `json:"preprocessing"`  // in canonical form
 	Decoder       string `json:"decoder"`        // the image decoder and its version
-	Source        string `json:"source"`         // where the embedder was found: a hint, not part of the identity
+	Source        string `json:"source"`         // where the embedder was found; not part of its identity
 
-	// Place is the location of Source if that is a file or a folder; [Create] fills it in.
+	// Place is the location of Source if Source is a file or a folder; [Create] sets it.
 	Place location.Place `json:"place,omitzero"`
 }
 
-// Differs says how an embedder differs from the one asked for, or returns "".
+// Differs describes how an embedder differs from the requested embedder; "" if it does not.
 func (e Embedder) Differs(asked Embedder) string {
 	if e.Head != asked.Head {
 		return fmt.Sprintf("made with head %s, asked for %s", shortSum(e.Head), shortSum(asked.Head))
@@ -68,7 +68,7 @@ func shortSum(sum string) string {
 	return sum[:min(12, len(sum))] + "…"
 }
 
-// Info is the content of index.json. The CRC-32C can be continued from their last values.
+// Info is the content of index.json. The CRC-32C sums can be continued from their last values.
 type Info struct {
 	Version  int      `json:"version"`
 	Rows     int      `json:"rows"`
@@ -81,11 +81,11 @@ type Info struct {
 	Seen     int64    `json:"seen_bytes"`
 	SeenSum  uint32   `json:"seen_crc32c"`
 
-	// Unfinished marks an index until all images have come that it was made for: [Extend] continues it.
+	// Unfinished is true until all images planned for the index have been added. [Extend] can continue such an index.
 	Unfinished bool `json:"unfinished,omitempty"`
 }
 
-// Index is an open index as it was when opened. It stays valid while the folder is extended.
+// Index is an index in its state when opened. It stays valid while the folder is extended.
 type Index struct {
 	Info
 	Dir   string
@@ -96,7 +96,7 @@ type Index struct {
 	view []float32 // the mapped file; nil if it cannot be mapped
 	free func() error
 
-	checked sync.Once // of the vectors
+	checked sync.Once // for the checksum of the vectors
 	damage  error
 }
 
@@ -126,7 +126,7 @@ func Here(dir string) bool {
 	return err == nil
 }
 
-// Unfinished reports whether a folder holds an index whose making did not come to its end.
+// Unfinished reports whether a folder holds an index that still lacks planned images.
 func Unfinished(dir string) bool {
 	info, err := readInfo(dir)
 	return err == nil && info.Unfinished
@@ -150,14 +150,14 @@ func (ix *Index) lookUpRow(path string) (int, bool) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// updateCRC continues a CRC-32C with more bytes; it begins with 0.
+// updateCRC continues a CRC-32C with more bytes. The first sum is 0.
 func updateCRC(sum uint32, data []byte) uint32 { return crc32.Update(sum, castagnoli, data) }
 
 func readInfo(dir string) (info Info, err error) {
 	name := filepath.Join(dir, indexFile)
 	data, err := regular.ReadFile(name, regular.Most)
 	if errors.Is(err, fs.ErrNotExist) {
-		return info, fmt.Errorf("search: %s: no index: no %s in it", dir, indexFile)
+		return info, fmt.Errorf("search: %s: not an index: the folder has no %s", dir, indexFile)
 	}
 	if err != nil {
 		return info, fmt.Errorf("search: %w", err)
@@ -168,20 +168,20 @@ func readInfo(dir string) (info Info, err error) {
 	return info, info.checkInfo(name)
 }
 
-// maxDim bounds the products computed from a damaged file's numbers.
+// maxDim bounds the dimension read from a damaged file, so that products cannot overflow.
 const maxDim = 1 << 20
 
 func (info Info) checkInfo(name string) error {
 	switch {
 	case info.Version != indexVersion:
-		return fmt.Errorf("search: %s: version %d, expected %d: make the index again, in a new folder", name,
+		return fmt.Errorf("search: %s: version %d, expected %d; make the index again in a new folder", name,
 			info.Version, indexVersion)
 	case info.DType != features.Float32:
 		return fmt.Errorf("search: %s: numbers of type %q, expected %s", name, info.DType, features.Float32)
 	case info.Rows < 0 || info.Rows > 1<<40 || info.Dim < 1 || info.Dim > maxDim ||
 		info.Names < int64(info.Rows) || info.Seen < int64(info.Rows):
-		return fmt.Errorf("search: %s: found the impossible sizes %d rows, %d values a row, %d bytes of paths and %d "+
-			"of files", name, info.Rows, info.Dim, info.Names, info.Seen)
+		return fmt.Errorf("search: %s: impossible sizes: %d rows, %d values a row, %d bytes of paths and %d bytes of "+
+			"file data", name, info.Rows, info.Dim, info.Names, info.Seen)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (info Info) rowBytes() int64 { return int64(info.Dim) * 4 }
 // vectorBytes returns the bytes of all vectors.
 func (info Info) vectorBytes() int64 { return int64(info.Rows) * info.rowBytes() }
 
-// readPart reads the counted part of a file of text and compares its sum.
+// readPart reads the first size bytes of a text file and compares their checksum.
 func (ix *Index) readPart(file string, size int64, sum uint32) ([]byte, error) {
 	name := filepath.Join(ix.Dir, file)
 	f, err := regular.Open(name)
@@ -203,7 +203,7 @@ func (ix *Index) readPart(file string, size int64, sum uint32) ([]byte, error) {
 	if stat, err := f.Stat(); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	} else if stat.Size() < size {
-		return nil, fmt.Errorf("search: %s: %d bytes, expected at least %d as %s says", name, stat.Size(), size,
+		return nil, fmt.Errorf("search: %s: %d bytes, expected at least %d by %s", name, stat.Size(), size,
 			indexFile)
 	}
 	data := make([]byte, size)
@@ -211,13 +211,13 @@ func (ix *Index) readPart(file string, size int64, sum uint32) ([]byte, error) {
 		return nil, fmt.Errorf("search: %s: %w", name, err)
 	}
 	if found := updateCRC(0, data); found != sum {
-		return nil, fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written: "+
+		return nil, fmt.Errorf("search: %s: checksum %08x, expected %08x; the file has changed: "+
 			"restore it, or make the index again", name, found, sum)
 	}
 	return data, nil
 }
 
-// readPaths reads the counted part of paths.txt.
+// readPaths reads the paths of the rows from paths.txt.
 func (ix *Index) readPaths() error {
 	name := filepath.Join(ix.Dir, pathsFile)
 	data, err := ix.readPart(pathsFile, ix.Names, ix.Info.Paths)
@@ -260,8 +260,8 @@ func (ix *Index) openVectors() error {
 func (ix *Index) Len() int   { return ix.Rows }
 func (ix *Index) Width() int { return ix.Dim }
 
-// Block implements [Vectors]. If the file is mapped, it returns a view. The first call compares the checksum
-// of all vectors.
+// Block implements [Vectors]. If the file is mapped, Block returns a view. The first call verifies the checksum of all
+// vectors.
 func (ix *Index) Block(from, n int) (blas32.General, []bool, error) {
 	at, to := int64(from)*ix.rowBytes(), int64(from+n)*ix.rowBytes()
 	if err := ix.checkVectors(); err != nil {
@@ -299,8 +299,8 @@ func (ix *Index) checkVectors() error {
 			return
 		}
 		if found := sum.Sum32(); found != ix.Info.Vectors {
-			ix.damage = fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was "+
-				"written: restore it, or make the index again", ix.file.Name(), found, ix.Info.Vectors)
+			ix.damage = fmt.Errorf("search: %s: checksum %08x, expected %08x; the file has changed: "+
+				"restore it, or make the index again", ix.file.Name(), found, ix.Info.Vectors)
 		}
 	})
 	return ix.damage

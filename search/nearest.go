@@ -17,8 +17,8 @@ import (
 type Vectors interface {
 	Len() int
 	Width() int
-	// Block returns rows from to from+n-1, read-only and valid until the next call. If absent is not nil, the rows
-	// it marks hold zeros and are never found.
+	// Block returns rows from to from+n-1, read-only and valid until the next call. If absent is not nil, it marks rows
+	// that hold zeros and are never found.
 	Block(from, n int) (x blas32.General, absent []bool, err error)
 }
 
@@ -31,29 +31,29 @@ type Hit struct {
 // blockBytes is the size of a block: large enough for a fast product, small next to all vectors.
 const blockBytes = 32 << 20
 
-// blockRows bounds the rows of a block of short vectors.
+// blockRows is the largest number of rows in a block; it matters for short vectors.
 const blockRows = 1 << 16
 
-// queriesAtOnce bounds the similarities in memory: this many queries times one block.
+// queriesAtOnce is the largest number of queries that are compared with a block at once, to bound the memory.
 const queriesAtOnce = 256
 
-// Nearest finds the k rows of v most similar to each query, best first, ties by lower row. It returns fewer if v
-// has fewer than k rows. The rows of queries must have length 1. If own is not nil, own[i] is the row of v that is
-// query i itself and is left out of the hits, or -1.
+// Nearest finds the k rows of v most similar to each query, best first, ties by lower row; fewer if v has fewer rows.
+// The rows of queries must have length 1. If own is not nil, own[i] is the row of v that holds query i itself and is
+// left out of the hits, or -1.
 //
-// Similarities are computed in float32, block by block. Candidates for the best k are then compared by their
-// float64 cosine, so the result depends neither on the blocks nor on the order of a sum, and copies of an image
-// tie. Time O(n·d) per query, memory one block. Measured on 2 cores with gonum's own product and vectors of 512
-// values in memory (BenchmarkNearest): among 60 000, 18 ms for one query and 0.18 s for 64; among 1 000 000 (2 GB),
-// 0.22 s and 3.8 s. With ONNX Runtime's product behind blas32, many queries take a quarter of that. Time grows in
-// proportion; vectors that are not in memory yet take as long as the disk needs. Beyond some ten million vectors,
-// or for many queries a second among millions, an approximate index is the better tool.
+// Similarities are computed in float32, block by block. Candidates for the best k are then compared by their float64
+// cosine, so that the result depends neither on the blocks nor on the order of a sum, and duplicates tie. Time O(n·d)
+// per query, memory one block. Measured on 2 cores with gonum's product and vectors of 512 values in memory
+// (BenchmarkNearest): 18 ms for one query and 0.18 s for 64 among 60 000 vectors; 0.22 s and 3.8 s among 1 000 000 (2
+// GB). With ONNX Runtime's product behind blas32, many queries take a quarter of that time. Time grows in proportion to
+// n; vectors that are not in memory yet also take the time to read them. For more than about ten million vectors, or
+// many queries a second among millions, use an approximate index instead.
 func Nearest(ctx context.Context, v Vectors, queries features.Set, k int, own []int) ([][]Hit, error) {
 	if queries.Dim() != v.Width() {
 		return nil, fmt.Errorf("search: queries of %d values, expected %d", queries.Dim(), v.Width())
 	}
 	if k < 1 {
-		return nil, fmt.Errorf("search: %d neighbours asked for, expected at least 1", k)
+		return nil, fmt.Errorf("search: %d neighbours requested, expected at least 1", k)
 	}
 	best := make([][]Hit, queries.Len())
 	rows := min(max(blockBytes/(4*max(v.Width(), 1)), 1), blockRows)
@@ -85,7 +85,7 @@ func Nearest(ctx context.Context, v Vectors, queries features.Set, k int, own []
 	return best, nil
 }
 
-// presentRows returns the rows that are not absent, and a function that maps them to row numbers of v.
+// presentRows returns the rows that are not absent, and a function from their positions to row numbers of v.
 func presentRows(x blas32.General, absent []bool, from int) (blas32.General, func(int) int) {
 	if absent == nil {
 		return x, func(i int) int { return from + i }
@@ -99,7 +99,7 @@ func presentRows(x blas32.General, absent []bool, from int) (blas32.General, fun
 	return features.Set{X: x}.Rows(rows).X, func(i int) int { return from + rows[i] }
 }
 
-// mergeHits adds the neighbours found in one block to the best so far.
+// mergeHits merges the neighbours found in one block into the best so far.
 func mergeHits(
 	best []Hit,
 	k, self int,
@@ -118,8 +118,8 @@ func mergeHits(
 	return best[:min(k, len(best))]
 }
 
-// UnitRows divides rows by their length, in place, and returns which rows are all zeros, nil if none are. It does
-// not use [features.Normalize], which rounds differently: the rows of a growing index must keep the same bits.
+// UnitRows divides rows by their length, in place, and marks the rows that are all zeros; nil if there are none. It
+// does not use [features.Normalize], which rounds differently: rows must keep their bits when an index is extended.
 func UnitRows(x blas32.General) (absent []bool) {
 	for i := range x.Rows {
 		row := features.Row(x, i)

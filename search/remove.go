@@ -10,7 +10,7 @@ import (
 	"winnow/internal/lock"
 )
 
-// Remove takes images out of an index: it writes an index without them next to it and puts that in its place.
+// Remove removes images from an index. It writes an index without them next to it, which then replaces the original.
 func Remove(dir string, images []string) error {
 	held, err := lock.Folder(dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func Remove(dir string, images []string) error {
 		gone[p] = true
 	}
 	side, old := dir+".new", dir+".old"
-	for _, left := range []string{side, old} { // by a call that was stopped
+	for _, left := range []string{side, old} { // left by an interrupted call
 		if err := os.RemoveAll(left); err != nil {
 			return fmt.Errorf("search: %w", err)
 		}
@@ -38,7 +38,7 @@ func Remove(dir string, images []string) error {
 	if err := ix.copyWithout(side, gone); err != nil {
 		return err
 	}
-	if err := errors.Join(ix.Close(), held.Close()); err != nil { // some systems rename no folder with an open file
+	if err := errors.Join(ix.Close(), held.Close()); err != nil { // some systems cannot rename a folder with open files
 		return fmt.Errorf("search: %w", err)
 	}
 	if err := os.Rename(dir, old); err != nil {
@@ -53,7 +53,7 @@ func Remove(dir string, images []string) error {
 	return nil
 }
 
-// copyWithout makes an index of the other images, byte for byte.
+// copyWithout makes an index of the remaining images, copied byte for byte.
 func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
 	files, err := ix.Files()
 	if err != nil {
@@ -64,8 +64,8 @@ func (ix *Index) copyWithout(dir string, gone map[string]bool) error {
 		return err
 	}
 	defer x.Close()
-	x.info.Embedder, x.info.Unfinished = ix.Embedder, ix.Unfinished // places are relative to what dir will be
-	const most = 1 << 10                                            // rows copied together
+	x.info.Embedder, x.info.Unfinished = ix.Embedder, ix.Unfinished // places are relative to the final name of dir
+	const most = 1 << 10                                            // rows copied at once
 	for from := 0; from < ix.Rows; {
 		if gone[ix.Paths[from]] {
 			from++

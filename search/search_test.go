@@ -22,7 +22,7 @@ import (
 	"winnow/internal/seen"
 )
 
-// drawn returns n random vectors; every seventh is a copy of the one three before it.
+// drawn returns n random vectors; every seventh is equal to the vector three places before it.
 func drawn(n, d int, seed uint64) blas32.General {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	x := features.NewMatrix(n, d)
@@ -49,7 +49,7 @@ func names(n int) []string {
 var somebody = Embedder{Model: "aa", Output: "embedding", Head: "bb", Preprocessing: "{}", Decoder: "exact 1",
 	Source: "/runs/birds"}
 
-// put appends the vectors of paths in batches; the number in a path is its row in x.
+// put appends the vectors of paths in batches. The number in a path is the row of its vector in x.
 func put(t testing.TB, ext *Extension, x blas32.General, batch int, bad map[string]string) {
 	t.Helper()
 	for from := 0; from < len(ext.New); from += batch {
@@ -127,7 +127,7 @@ func content(t testing.TB, dir string) map[string]string {
 	return files
 }
 
-// slow is the definition of a search: all cosines in float64, sorted.
+// slow implements the definition of the search: all cosines in float64, sorted.
 func slow(x blas32.General, query []float32, k, own int, absent map[int]bool) (list []Hit) {
 	for i := range x.Rows {
 		var dot float64
@@ -139,7 +139,7 @@ func slow(x blas32.General, query []float32, k, own int, absent map[int]bool) (l
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Hit) int {
-		if math.Abs(a.Similarity-b.Similarity) < 1e-14 { // copies
+		if math.Abs(a.Similarity-b.Similarity) < 1e-14 { // equal vectors
 			return a.Row - b.Row
 		}
 		if a.Similarity > b.Similarity {
@@ -157,7 +157,7 @@ func same(t *testing.T, what string, want, got []Hit) {
 	}
 }
 
-// inPieces splits vectors into small blocks, so that ties cross block borders.
+// inPieces presents vectors in small blocks, so that ties cross block borders.
 type inPieces struct {
 	x     blas32.General
 	calls int
@@ -178,7 +178,7 @@ func TestNearestIsTheDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queries := drawn(300, 19, 3) // more than queriesAtOnce; they start with the vectors of the index
+	queries := drawn(300, 19, 3) // more than queriesAtOnce; the first queries are vectors of the index
 	UnitRows(queries)
 	own := make([]int, queries.Rows)
 	for i := range own {
@@ -199,7 +199,7 @@ func TestNearestIsTheDefinition(t *testing.T) {
 	}
 }
 
-// The blocks make no difference: copies of an image tie across block borders and are sorted by row.
+// The result does not depend on the blocks: equal vectors tie across block borders and are sorted by row.
 func TestNearestAcrossBlocks(t *testing.T) {
 	const rows = 3*blockRows + 11
 	x := features.NewMatrix(rows, 2)
@@ -220,7 +220,7 @@ func TestNearestAcrossBlocks(t *testing.T) {
 			want = (i-197)*1000 + 1
 		}
 		if hit.Row != want {
-			t.Fatalf("place %d is row %d, expected %d", i, hit.Row, want)
+			t.Fatalf("rank %d is row %d, expected %d", i, hit.Row, want)
 		}
 	}
 }
@@ -258,7 +258,7 @@ func TestStoredLeavesOutWhatHasNoDirection(t *testing.T) {
 
 func TestIncrementalIsFromScratch(t *testing.T) {
 	x, paths := drawn(900, 8, 5), names(900)
-	clear(features.Row(x, 500)) // no direction
+	clear(features.Row(x, 500)) // a row of zeros
 	bad := map[string]string{paths[3]: "not an image", paths[899]: "gone"}
 	whole, steps := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "steps")
 	build(t, whole, x, paths, bad)
@@ -272,21 +272,20 @@ func TestIncrementalIsFromScratch(t *testing.T) {
 		t.Errorf("added %d of %d, %d bad, %d skipped", ext.Added(), ext.Total(), len(ext.Bad()), ext.Skipped)
 	}
 	before := content(t, whole)
-	ext = extend(t, whole, x, 64, paths, bad) // only the images that could not be read
+	ext = extend(t, whole, x, 64, paths, bad) // only the unreadable images
 	if diff := cmp.Diff(before, content(t, whole)); diff != "" || len(ext.New) != 3 || ext.Added() != 0 {
 		t.Errorf("%d new, %d added (-before +after):\n%.400s", len(ext.New), ext.Added(), diff)
 	}
 }
 
-// A process that dies between any two writes leaves the counted rows intact, and continuing completes the index.
-// An index without some images is the index of the others, to the byte, and takes them again.
+// After Remove, an index equals the index of the other images, byte for byte, and removed images can be added again.
 func TestRemove(t *testing.T) {
 	x, all := drawn(70, 9, 3), names(70)
 	dir := filepath.Join(t.TempDir(), "index")
 	build(t, dir, x, all, nil)
 	gone := []string{all[0], all[33], all[34], all[69], "images/none.png"}
 	kept := slices.DeleteFunc(slices.Clone(all), func(p string) bool { return slices.Contains(gone, p) })
-	if err := os.Mkdir(dir+".new", 0o755); err != nil { // of a call that was stopped
+	if err := os.Mkdir(dir+".new", 0o755); err != nil { // left by an interrupted call
 		t.Fatal(err)
 	}
 	if err := Remove(dir, gone); err != nil {
@@ -295,17 +294,18 @@ func TestRemove(t *testing.T) {
 	want := filepath.Join(t.TempDir(), "index")
 	build(t, want, x, kept, nil)
 	if diff := cmp.Diff(content(t, want), content(t, dir)); diff != "" {
-		t.Errorf("(-made of the others +removed):\n%s", diff)
+		t.Errorf("(-index of the others +after Remove):\n%s", diff)
 	}
 	if ext := extend(t, dir, x, 8, all, nil); ext.Total() != 70 || ext.Skipped != 66 {
 		t.Errorf("%d rows, %d skipped", ext.Total(), ext.Skipped)
 	}
 	left, err := filepath.Glob(dir + ".*")
 	if err != nil || len(left) > 0 {
-		t.Errorf("left %v, %v", left, err)
+		t.Errorf("remaining files %v, %v", left, err)
 	}
 }
 
+// If a process dies between any two writes, the rows counted in index.json stay intact, and a later call can continue.
 func TestDeathAnywhere(t *testing.T) {
 	x, paths := drawn(60, 4, 6), names(60)
 	dir := filepath.Join(t.TempDir(), "index")
@@ -317,10 +317,10 @@ func TestDeathAnywhere(t *testing.T) {
 	}
 	if _, err := Extend(dir, somebody, 4, paths); err == nil ||
 		!strings.Contains(err.Error(), "another winnow (process ") {
-		t.Errorf("a second writer: %v", err)
+		t.Errorf("second writer: %v", err)
 	}
 	rows := blas32.General{Rows: 40, Cols: 4, Stride: 4, Data: x.Data[20*4:]}
-	if err := ext.Append(rows, nil); err != nil { // written, not counted
+	if err := ext.Append(rows, nil); err != nil { // written, but not in index.json
 		t.Fatal(err)
 	}
 	closed(t, ext)
@@ -338,7 +338,7 @@ func TestDeathAnywhere(t *testing.T) {
 			}
 		}
 	}
-	short := filepath.Join(t.TempDir(), "short") // fewer rows in the file than counted
+	short := filepath.Join(t.TempDir(), "short") // fewer rows in the file than in index.json
 	if err := os.CopyFS(short, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +352,7 @@ func TestDeathAnywhere(t *testing.T) {
 	}
 }
 
-// An index is unfinished until Finish, and stays so when it goes on or loses images. Its files tell what changed.
+// An index is unfinished until Finish, also after it is extended or loses images. Files reports changed images.
 func TestUnfinishedAndFiles(t *testing.T) {
 	work := t.TempDir()
 	if err := os.Mkdir(filepath.Join(work, "images"), 0o755); err != nil {
@@ -370,17 +370,17 @@ func TestUnfinishedAndFiles(t *testing.T) {
 	}
 	ext.Base = func(path string) location.Source {
 		if path == all[5] {
-			return location.Source{} // of a server
+			return location.Source{} // a file on a server
 		}
 		return location.At(work)
 	}
 	put(t, ext, x, 2, nil)
 	closed(t, ext)
 	if !Unfinished(dir) {
-		t.Error("the index counts as finished")
+		t.Error("the index is marked as finished")
 	}
 	for _, p := range []string{all[1], all[2], all[5]} {
-		if err := os.WriteFile(filepath.Join(work, p), []byte("another picture"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(work, p), []byte("another image"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -405,7 +405,7 @@ func TestUnfinishedAndFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want[1:], states(dir)); diff != "" {
-		t.Errorf("without one (-want +got):\n%s", diff)
+		t.Errorf("after Remove (-want +got):\n%s", diff)
 	}
 	ext, err = Extend(dir, somebody, 4, all[1:])
 	if err != nil {
@@ -418,7 +418,7 @@ func TestUnfinishedAndFiles(t *testing.T) {
 	if Unfinished(dir) {
 		t.Error("not finished")
 	}
-	moved := filepath.Join(t.TempDir(), "elsewhere", "index") // the pictures stay
+	moved := filepath.Join(t.TempDir(), "elsewhere", "index") // the images stay
 	if err := errors.Join(os.Mkdir(filepath.Dir(moved), 0o755), os.Rename(dir, moved)); err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +431,7 @@ func TestExtendRefuses(t *testing.T) {
 	x, dir := drawn(10, 4, 6), filepath.Join(t.TempDir(), "index")
 	build(t, dir, x, names(10), nil)
 	if _, err := Create(dir, somebody, 4, names(10)); !errors.Is(err, ErrExists) {
-		t.Errorf("created over it: %v", err)
+		t.Errorf("Create in the folder of an index: %v", err)
 	}
 	change := func(f func(*Embedder)) Embedder {
 		e := somebody
@@ -458,13 +458,13 @@ func TestExtendRefuses(t *testing.T) {
 	closed(t, ext)
 }
 
-// Damage is detected when an index is opened, or at the latest before it grows.
+// Damage is detected when an index is opened, or at the latest before it is extended.
 func TestDamage(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "index")
 	build(t, base, drawn(10, 4, 6), names(10), nil)
 	files := content(t, base)
 	body, _, _ := strings.Cut(files[indexFile], ",\n  \"checksum\"")
-	sealed, unsealed := files[indexFile], body+"\n}\n" // its fields are checked, not its sum
+	sealed, unsealed := files[indexFile], body+"\n}\n" // without a checksum, only the fields are checked
 	files[indexFile] = unsealed
 	flip := func(text string, at int) string {
 		b := []byte(text)
@@ -476,7 +476,7 @@ func TestDamage(t *testing.T) {
 		"vectors cut":    {vectorsFile, files[vectorsFile][:50], "50 bytes, expected at least 160"},
 		"vector changed": {vectorsFile, flip(files[vectorsFile], 77), "vectors.bin: checksum"},
 		"other version": {indexFile, strings.Replace(files[indexFile], `"version": 4`, `"version": 1`, 1),
-			"version 1, expected 4: make the index again"},
+			"version 1, expected 4; make the index again"},
 		"seen changed": {seenFile, flip(files[seenFile], 3), "seen.txt: checksum"},
 		"number changed": {indexFile, strings.Replace(sealed, `"rows": 10`, `"rows": 11`, 1),
 			"its checksum does not fit"},
@@ -517,7 +517,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		if ix, err := Open(dir); err == nil {
 			if _, err := ix.Files(); err == nil && ix.Rows > 0 {
-				_, _, _ = ix.Block(0, ix.Rows) // sums that do not fit are no fault of the reader
+				_, _, _ = ix.Block(0, ix.Rows) // a wrong checksum is an error, not a crash
 			}
 			closed(t, ix)
 		}

@@ -11,7 +11,7 @@ import (
 	"winnow/internal/seen"
 )
 
-// seenLine returns the line of seen.txt for an image: size, time and base of its file.
+// seenLine returns the line of seen.txt for an image: the size, the time and the base folder of its file.
 func (x *Extension) seenLine(path string) string {
 	if x.Base == nil || strings.Contains(path, "://") {
 		return seen.Unknown
@@ -27,14 +27,14 @@ func (x *Extension) seenLine(path string) string {
 	return line + " " + base.Path()
 }
 
-// Files compares the files of images with those that the vectors were made from.
+// Files compares the files of images with the recorded files from which the vectors were made.
 type Files struct {
 	ix    *Index
 	lines []string
 	here  map[string]bool // bases that exist
 }
 
-// Files reads what the index records of the files of its images.
+// Files reads the recorded sizes, times and base folders of the images' files.
 func (ix *Index) Files() (*Files, error) {
 	data, err := ix.readPart(seenFile, ix.Seen, ix.SeenSum)
 	if err != nil {
@@ -48,7 +48,7 @@ func (ix *Index) Files() (*Files, error) {
 	return f, nil
 }
 
-// State reports what became of the file of a row; nothing is known of it where its base is gone.
+// State reports whether the file of a row has changed; the state is unknown if its base folder does not exist.
 func (f *Files) State(row int) seen.State {
 	base, line := f.seenRow(row)
 	if _, known := f.here[base]; !known {
@@ -61,7 +61,7 @@ func (f *Files) State(row int) seen.State {
 	return seen.Compare(base, f.ix.Paths[row], line)
 }
 
-// At compares the file of a row with the one below another base, a file or a folder.
+// At compares the recorded file of a row with the file under another base, a file or a folder.
 func (f *Files) At(row int, base location.Source) seen.State {
 	if base.IsZero() {
 		return seen.Same
@@ -70,7 +70,7 @@ func (f *Files) At(row int, base location.Source) seen.State {
 	return seen.Compare(base.Path(), f.ix.Paths[row], line)
 }
 
-// seenRow returns the base of a row's file, and its size and time.
+// seenRow returns the base of a row's file, and the line with its size and time.
 func (f *Files) seenRow(row int) (base, line string) {
 	parts := strings.SplitN(strings.TrimSuffix(f.lines[row], "\n"), " ", 3)
 	if len(parts) < 3 {

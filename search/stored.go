@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// Stored makes a feature store searchable. Its vectors are normalised when read; unreadable images and rows of
+// Stored makes a feature store searchable. Its vectors are normalised when they are read. Unreadable images and rows of
 // zeros are never found.
 type Stored struct{ *features.Store }
 
@@ -22,7 +22,7 @@ func (s Stored) Block(from, n int) (blas32.General, []bool, error) {
 	for i := range rows {
 		rows[i] = from + i
 	}
-	x, err := s.Read(context.Background(), rows) // one block; callers check their own context between blocks
+	x, err := s.Read(context.Background(), rows) // a single block; callers check their own context between blocks
 	if err != nil {
 		return x, nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// foretold is an encoder that checks that Forward gets the announced rows.
+// foretold is an encoder that counts whether the rows of each Forward equal the rows announced before.
 type foretold struct {
 	*linear
 	announced, next []int
@@ -29,7 +29,7 @@ func (e *foretold) Forward(rows []int) (features.Set, error) {
 	return e.linear.Forward(rows)
 }
 
-// Each batch is announced before the previous one is embedded, except the first of an epoch.
+// Each batch is announced before the previous batch is embedded, except the first batch of an epoch.
 func TestBatchesAreAnnounced(t *testing.T) {
 	var e *foretold
 	b := newBed(t, "", func(c *Config) {
@@ -41,6 +41,6 @@ func TestBatchesAreAnnounced(t *testing.T) {
 	}
 	last := b.cfg.Steps - 1
 	if want := last - last/b.cfg.Sampler.Batches(); e.wrong > 0 || e.right != want || want == 0 || e.next != nil {
-		t.Errorf("%d batches as announced and %d others, expected %d and none", e.right, e.wrong, want)
+		t.Errorf("%d batches as announced and %d different, expected %d and 0", e.right, e.wrong, want)
 	}
 }

@@ -19,24 +19,23 @@ import (
 	"winnow/internal/regular"
 )
 
-// CheckpointFile is the name of the checkpoint in a run's folder: the head of a checkpoint in JSON and its numbers, as
-// values of encoding/gob, and then the SHA-256 of these bytes.
+// CheckpointFile is the name of the checkpoint in a run's folder. The file holds a JSON header and the numbers, both
+// encoded with encoding/gob, followed by the SHA-256 of these bytes.
 const CheckpointFile = "checkpoint.winnow"
 
 // checkpointFormat changes when older checkpoints cannot be read any more.
 const checkpointFormat = 3
 
-// checkpoint is everything that the next step depends on, apart from Config. Random sources have no state (see [Rand]).
-// One that was captured is a view: nothing of the size of the weights is copied, and it is written before the next
-// step.
+// checkpoint holds all state that the next step depends on, except Config. Random sources have no state (see [Rand]).
+// A captured checkpoint is a view that shares memory with the weights. It must be written before the next step.
 type checkpoint struct {
 	checkpointHead
-	lists   [][]float32          // of the encoder, its state and the losses' parameters, then of the best state
-	solvers [][]ParamState       // of each group
-	bank    []features.BankState // none or one
+	lists   [][]float32          // the values of learnedParams, followed by the best state
+	solvers [][]ParamState       // the solver's memory, for each group
+	bank    []features.BankState // at most one entry
 }
 
-// checkpointHead is the part of a checkpoint that is JSON, in which maps are in order.
+// checkpointHead is the part of a checkpoint that is stored as JSON, because JSON writes the keys of a map in order.
 type checkpointHead struct {
 	Format    int               `json:"format"`
 	Identity  map[string]string `json:"identity"`
@@ -50,7 +49,7 @@ type checkpointHead struct {
 	Banks   int          `json:"banks"`
 }
 
-// solverHead is a solver and the number of parameters that it remembers.
+// solverHead holds a solver's name and the number of parameters for which it keeps a state.
 type solverHead struct {
 	Name   string `json:"name"`
 	Params int    `json:"params"`
@@ -105,7 +104,7 @@ func (t *Trainer) writeCheckpoint() error {
 	return nil
 }
 
-// writeState writes the checkpoint, one list after another.
+// writeState writes the checkpoint's JSON header and then its lists, one at a time.
 func (c checkpoint) writeState(w io.Writer) error {
 	head, err := json.Marshal(c.checkpointHead)
 	if err != nil {
@@ -158,7 +157,7 @@ func readCheckpoint(path string) (c checkpoint, err error) {
 	return c, nil
 }
 
-// readState reads what writeState has written, without the sum.
+// readState reads the output of writeState. It does not read the checksum that follows.
 func (c *checkpoint) readState(r io.Reader) error {
 	values := gob.NewDecoder(bufio.NewReader(r))
 	var head []byte

@@ -34,7 +34,7 @@ func TestResumeRefuses(t *testing.T) {
 			t.Errorf("%s: %v, expected …%s…", name, err, c.want)
 		}
 		if !slices.Equal(before, tr.params[0].Data) {
-			t.Errorf("%s: refused, and the weights changed", name)
+			t.Errorf("%s: Resume failed but changed the weights", name)
 		}
 	}
 	if err := os.WriteFile(path, read(t, dir, CheckpointFile)[:500], 0o644); err != nil {

@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 )
 
-// choosy is a loss that learns from the even rows.
+// choosy is a loss that learns from the rows 0, 2 and 4.
 type choosy struct{ fakeLoss }
 
 func (c choosy) Chosen() []int { return []int{0, 2, 4} }
@@ -27,7 +27,7 @@ func newChoosy() choosy {
 	}}
 }
 
-// Observers and metrics receive what a loss chose, and it must be the only term.
+// Observers and metrics receive the rows that a Chooser selects, and a Chooser must be the only term.
 func TestChoosersAreHeard(t *testing.T) {
 	dir := t.TempDir()
 	b := newBed(t, dir, func(c *Config) {
@@ -53,7 +53,7 @@ func TestChoosersAreHeard(t *testing.T) {
 	}
 }
 
-// A group that stops keeps its weights from then on, and before that moves as usual.
+// A group moves as usual until its Stop step and keeps its weights afterwards.
 func TestGroupsStop(t *testing.T) {
 	run := func(stop int) (after map[int]float32, rates map[int]float64) {
 		after, rates = map[int]float32{}, map[int]float64{}
@@ -78,8 +78,8 @@ func TestGroupsStop(t *testing.T) {
 	}
 }
 
-// The solver gets the schedule's beta1: the weights equal those of Adam with beta1 changed by hand between two
-// steps, as in torch.
+// The solver uses the schedule's beta1: the weights equal those of an Adam solver whose beta1 is changed by hand
+// between two steps, as in torch.
 func TestBeta1ChangesWithTheSchedule(t *testing.T) {
 	const steps = 12
 	gradient := func(step int) float32 { return float32(step%5) - 1.3 }

@@ -23,21 +23,21 @@ type Diagnosis struct {
 	Kappa  *KappaSpread `json:"kappa,omitempty"` // for vMF-Sim, once a class has enough members in the bank
 }
 
-// judged describes what one scorer did since the previous diagnosis. There are two when vMF-Sim took over from
-// AvgSim.
+// judged summarises the work of one scorer since the previous diagnosis. A diagnosis has two of them if the filter
+// switched from AvgSim to vMF-Sim in between.
 type judged struct {
 	Judge     string  `json:"judge"` // name in the catalog of filters
 	Steps     int     `json:"steps"`
 	Rows      int     `json:"rows"`
 	Kept      int     `json:"kept"`
 	KeptShare float64 `json:"kept_share"`
-	// rows about whose label nothing was known; not among the scores
+	// rows that could not be scored, for example because the bank lacked their class; not in Scores
 	NothingKnown int               `json:"nothing_known"`
 	Scores       filters.Histogram `json:"scores"`
-	Threshold    *Thresholds       `json:"threshold,omitempty"` // of the steps that had one
+	Threshold    *Thresholds       `json:"threshold,omitempty"` // over the steps with a threshold
 }
 
-// Thresholds summarises those of several steps.
+// Thresholds summarises the filter's thresholds over several steps.
 type Thresholds struct {
 	Last  float64 `json:"last"`
 	Least float64 `json:"least"`
@@ -48,9 +48,9 @@ type Thresholds struct {
 type KappaSpread struct {
 	spread.Spread
 	Classes   []int     `json:"classes,omitempty"` // numbers of the training's classes
-	Members   []int     `json:"members,omitempty"` // members of each in the bank
+	Members   []int     `json:"members,omitempty"` // for each of Classes, its number of members in the bank
 	Values    []float64 `json:"values,omitempty"`
-	Quantiles []float64 `json:"quantiles,omitempty"` // instead of these lists: at 0, 0.01, … 1
+	Quantiles []float64 `json:"quantiles,omitempty"` // replace these lists if classes are many: at 0, 0.01, … 1
 }
 
 // maxListed is the largest number of classes whose concentrations are listed; for more, quantiles are given.
@@ -85,10 +85,10 @@ func (t *Trainer) diagnosesFilter() bool {
 	return t.Filter != nil && t.DiagnoseEvery > 0 && (t.Dir != "" || t.Observe != nil)
 }
 
-// diagnosesAfter reports whether a diagnosis is due after a step, apart from early stopping.
+// diagnosesAfter reports whether a diagnosis is due after a step of a run that does not stop early.
 func (t *Trainer) diagnosesAfter(step int) bool { return step%t.DiagnoseEvery == 0 || step == t.Steps }
 
-// noteStep adds a step to the next diagnosis.
+// noteStep adds the current step's scores and thresholds to the next diagnosis.
 func (t *Trainer) noteStep(s *Step) {
 	if !t.diagnosesFilter() {
 		return
@@ -117,8 +117,8 @@ func (t *Trainer) noteStep(s *Step) {
 	r.Last, r.Least, r.Most = s.Threshold, math.Min(r.Least, s.Threshold), math.Max(r.Most, s.Threshold)
 }
 
-// writeDiagnosis writes the diagnosis when it is due: after every DiagnoseEvery steps, and at the end, also after
-// early stopping.
+// writeDiagnosis writes a diagnosis if one is due: after every DiagnoseEvery steps and at the end of the run, even if
+// the run stopped early.
 func (t *Trainer) writeDiagnosis() error {
 	step := t.progress.Step
 	if !t.diagnosesFilter() || len(t.judged) == 0 || !t.diagnosesAfter(step) && !t.lostPatience() {

@@ -16,7 +16,7 @@ import (
 	"winnow/filters"
 )
 
-// The file contains the sums of what an observer of every step has seen, and the bank's concentrations.
+// The file's diagnoses equal sums over the steps that an observer received, and contain the bank's concentrations.
 func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	dir := t.TempDir()
 	var told []Diagnosis
@@ -40,7 +40,7 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	from, handovers := 0, 0
 	for i, d := range list {
 		if want := []int{10, 20, 30, 40, 45}[i]; d.Step != want {
-			t.Fatalf("diagnosis %d is of step %d, expected %d", i, d.Step, want)
+			t.Fatalf("diagnosis %d: step %d, expected %d", i, d.Step, want)
 		}
 		facts := b.facts[from:d.Step]
 		from = d.Step
@@ -80,7 +80,7 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 		}
 	}
 	if len(list) != 5 || handovers != 1 || list[0].Judged[0].Judge != "avgsim" || list[0].Judged[1].Judge != "vmf" {
-		t.Errorf("%d diagnoses, %d of two judges", len(list), handovers)
+		t.Errorf("%d diagnoses, %d with two scorers", len(list), handovers)
 	}
 	last := spreadOf(b.cfg.Filter.Kappas(nil, b.cfg.Bank))
 	if diff := gocmp.Diff(last, list[4].Kappa); diff != "" {
@@ -101,7 +101,7 @@ func TestLostPatienceIsDiagnosed(t *testing.T) {
 	}
 	want := string(read(t, dir, DiagnosticsFile))
 	if n := strings.Count(want, "\n"); n != 2 || !strings.Contains(want, "\n"+`{"step":12,`) {
-		t.Fatalf("%d diagnoses, expected those of the steps 10 and 12: %s", n, want)
+		t.Fatalf("%d diagnoses, expected two, of steps 10 and 12: %s", n, want)
 	}
 	dir = t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -114,7 +114,7 @@ func TestLostPatienceIsDiagnosed(t *testing.T) {
 	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	// written, and then killed
+	// as if the run was killed after it wrote the diagnosis
 	if err := os.WriteFile(filepath.Join(dir, DiagnosticsFile), []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestLostPatienceIsDiagnosed(t *testing.T) {
 	}
 }
 
-// Diagnosing does not change a run, and without a filter there is nothing to diagnose.
+// Diagnosing does not change a run, and a run without a filter writes no diagnostics.
 func TestDiagnosingChangesNothing(t *testing.T) {
 	want := uninterrupted(t, nil)
 	dir := t.TempDir()
@@ -139,18 +139,18 @@ func TestDiagnosingChangesNothing(t *testing.T) {
 	}
 	got := endOf(t, b, dir)
 	if got.Diagnostics != "" || want.Diagnostics == "" {
-		t.Error("diagnostics are there without being asked for, or not where they are")
+		t.Error("found diagnostics in a run without them, or none in a run with them")
 	}
 	got.Diagnostics = want.Diagnostics
 	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("a run that is looked into ends elsewhere: %s", diff)
+		t.Errorf("diagnosing changed the end of the run: %s", diff)
 	}
 	bare := t.TempDir()
 	if _, err := newBed(t, bare, func(c *Config) { c.Filter = nil }).trainer(t).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(bare, DiagnosticsFile)); err == nil {
-		t.Error("a run without a filter left diagnostics")
+		t.Error("a run without a filter wrote diagnostics")
 	}
 }
 
@@ -166,10 +166,10 @@ func TestManyClassesAreQuantiles(t *testing.T) {
 	}
 	few := spreadOf(list[:1000])
 	if len(few.Values) != 1000 || !slices.Equal(few.Classes[:3], []int{0, 1, 2}) || few.Quantiles != nil {
-		t.Errorf("of 1,000 classes: %d values", len(few.Values))
+		t.Errorf("1,000 classes: %d values", len(few.Values))
 	}
 	if spreadOf(nil) != nil {
-		t.Error("of no class there is a spread")
+		t.Error("found a spread without classes, expected nil")
 	}
 }
 

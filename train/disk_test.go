@@ -15,11 +15,11 @@ import (
 	"testing"
 )
 
-// A full disk, simulated by a limit on the size of files: the run ends with one clear line, and what existed
-// before is intact.
+// On a full disk, which a limit on the size of files simulates, the run ends with an error of one line and leaves
+// the old checkpoint intact.
 func TestFullDiskKeepsTheOldCheckpoint(t *testing.T) {
 	const here = "WINNOW_TEST_FULL_DISK"
-	// in a separate process, because the limit would also apply to the log of files that go test keeps
+	// run in a separate process, because the limit would also apply to the files that go test writes
 	if os.Getenv(here) == "" {
 		c := exec.Command(os.Args[0], "-test.run=^TestFullDiskKeepsTheOldCheckpoint$")
 		c.Env = append(os.Environ(), here+"=1")
@@ -51,13 +51,13 @@ func TestFullDiskKeepsTheOldCheckpoint(t *testing.T) {
 		t.Fatal(e)
 	}
 	if !errors.Is(err, syscall.EFBIG) || !strings.HasPrefix(err.Error(), "train: checkpoint.winnow: step 18: ") {
-		t.Errorf("%v, expected the write to fail", err)
+		t.Errorf("found error %v, expected a failed write at step 18", err)
 	}
 	if !bytes.Equal(before, read(t, dir, CheckpointFile)) {
-		t.Error("the old checkpoint was harmed")
+		t.Error("the old checkpoint changed")
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".checkpoint*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("temporary files remain: %v", left)
 	}
 }
 

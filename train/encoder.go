@@ -8,11 +8,11 @@ import (
 	"winnow/features"
 )
 
-// Encoder is what the trainer trains: a head on stored features, or a head on a live backbone. The trainer
-// cannot tell which. Rows are positions in the training set.
+// Encoder embeds images and can be trained: a head on stored features, or a head on a live backbone. The trainer
+// treats both alike. Rows are positions in the training set.
 type Encoder interface {
-	// Forward returns unit rows, or NaN for a row without one, with given labels and IDs; valid until the next
-	// Forward.
+	// Forward returns the unit embeddings of rows with their given labels and IDs. A row that cannot be normalised
+	// is NaN. The result is valid until the next Forward.
 	Forward(rows []int) (features.Set, error)
 	Backward(dz blas32.General) error // ∂loss/∂z of the last Forward; overwrites the gradients of Params
 	Params() []*features.Param
@@ -24,17 +24,16 @@ type Announced interface {
 	Announce(rows []int)
 }
 
-// Placed is an Encoder some of whose parameters can be trained where they lie, such as on a GPU. Place returns nil if
-// it has none. A run holds the place; who reads or writes these parameters between its steps, as validation and
-// checkpoints do, finds them in Data.
+// Placed is an Encoder that can keep some of its parameters on a device, such as a GPU, and train them there. Place
+// returns nil if the encoder has no such device. A run holds the place while it trains. Before validation, checkpoints
+// and other readers access these parameters, the trainer copies them to Data.
 type Placed interface {
 	Place() features.Place
 }
 
-// Stateful is an Encoder with numbers that training changes without a solver, such as running statistics of
-// batch normalization. They are kept with the best state and saved in checkpoints. When they are restored, the
-// trainer writes them to Data, where the encoder reads them at the next Forward. Their names differ from those
-// of the parameters.
+// Stateful is an Encoder with numbers that training changes without a solver, such as running statistics of batch
+// normalization. The trainer keeps them with the best state and saves them in checkpoints. To restore them, it writes
+// them to Data, which the encoder reads at the next Forward. Their names must differ from the names of the parameters.
 type Stateful interface {
 	State() []*features.Param
 }

@@ -17,8 +17,8 @@ import (
 	"winnow/losses"
 )
 
-// clusters draws classes as directions in dim dimensions, hidden under noise that is strongest in a few
-// directions, and corrupts a share of the labels. Only the test knows truth.
+// clusters draws a set whose classes are directions in dim dimensions, hidden under noise that is strongest in a few
+// directions. It corrupts a fraction of the labels. The true labels are returned for the test only.
 func clusters(seed uint64, classes, each, dim int, corrupt float64) (set features.Set, truth []int) {
 	rng := Rand(seed, "clusters", 0)
 	centres := features.NewMatrix(classes, dim)
@@ -37,7 +37,7 @@ func clusters(seed uint64, classes, each, dim int, corrupt float64) (set feature
 		for j := range row {
 			spread := 0.9
 			if j < dim/3 {
-				spread = 3 // a third of the features are unrelated to the class
+				spread = 3 // a third of the features have strong noise and do not depend on the class
 			}
 			row[j] = centres.Data[c*dim+j] + float32(spread*rng.NormFloat64())
 		}
@@ -51,10 +51,10 @@ type linear struct {
 	w     *features.Param
 	x, z  features.Set
 	norms []float64
-	dz    blas32.General // of the last Backward
+	dz    blas32.General // gradient received by the last Backward
 	backs int
 
-	spoil func(step int, z features.Set) // for tests of non-finite numbers
+	spoil func(step int, z features.Set) // changes z in tests of non-finite numbers
 	steps int
 }
 
@@ -116,7 +116,7 @@ func (e *linear) Backward(dz blas32.General) error {
 	return nil
 }
 
-// precision1 returns P@1 of the embedded set under labels, in plain loops.
+// precision1 embeds the set and returns its P@1 with respect to labels, computed in plain loops.
 func (e *linear) precision1(set features.Set, labels []int) float64 {
 	z, _ := e.embed(set.X)
 	hits := 0
@@ -140,8 +140,8 @@ func vec(m blas32.General, i int) blas32.Vector {
 
 const testDim = 8
 
-// bed is a run with everything that has a state: a filter with a window, a bank, proxies with their own solver,
-// a loss that draws, validation with a best state, momentum.
+// bed is a run in which every component has a state: a filter with a window, a bank, proxies with their own solver,
+// a loss that draws random numbers, validation with a best state, and momentum.
 type bed struct {
 	cfg     Config
 	encoder *linear
@@ -185,7 +185,7 @@ func newBed(t testing.TB, dir string, change func(*Config)) *bed {
 	const steps = 45
 	b.cfg = Config{
 		Encoder: b.encoder, Sampler: sampler, Filter: filter, Steps: steps, Clock: clock,
-		Bank: features.NewBank(60, testDim, 12), // smaller than the number of pushes, so it wraps around
+		Bank: features.NewBank(60, testDim, 12), // so small that it wraps around
 		Terms: []Term{
 			term("contrastive", nil, 1, false, 0), term("contrastive", nil, 0.5, true, 3),
 			term("soft_triple", nil, 0.3, false, 0), term("triplet", nil, 0.7, false, 0),

@@ -10,14 +10,14 @@ import (
 	"winnow/features"
 )
 
-// Names of groups. The metrics have a learning rate for each.
+// Names of groups. The metrics contain the learning rate of each group.
 const (
 	BackboneGroup = "backbone"
 	HeadGroup     = "head"
 	PeerGroup     = "peer" // a second network that learns along with the first
 	LossGroup     = "loss" // the losses' own parameters: proxies, class weights, thresholds
 
-	PeerBackboneGroup = "peer backbone" // of the second network, if backbones learn too
+	PeerBackboneGroup = "peer backbone" // the second network's backbone, if backbones learn
 )
 
 // Group is a set of parameters stepped by one solver. Every parameter of the encoder and of the losses is in
@@ -28,25 +28,24 @@ type Group struct {
 	Params   []*features.Param
 	Solver   Solver
 	Schedule Schedule // its step 0 is step Start of the run
-	Start    int      // the first step (from 1; 0 means 1) that moves it; before, its gradients are ignored
-	Stop     int      // the last step that moves it; 0: the last step of the run
+	Start    int      // first step (from 1; 0 means 1) that moves the group; earlier gradients are ignored
+	Stop     int      // last step that moves the group; 0: the last step of the run
 }
 
 // group is a Group with what the trainer needs at every step.
 type group struct {
 	Group
-	encoder []*features.Param // the encoder's parameters, which count for clipping
+	encoder []*features.Param // the encoder's parameters, whose gradients are clipped
 	losses  []*features.Param // the losses' parameters
-	placed  *placedSolver     // steps the encoder's parameters where they lie; nil: in Go's memory
-	squares []float64         // sums of the squares of the encoder's gradients: of each parameter, or of all if placed
-	moved   []*features.Param // those moved by the last step that was not skipped
+	placed  *placedSolver     // steps the encoder's parameters on their device; nil: they are in Go's memory
+	squares []float64         // Σ gradient² of each encoder parameter; if placed, one sum over all of them
+	moved   []*features.Param // parameters moved by the last step that was not skipped
 }
 
 // runsAt reports whether step (from 1) moves the group.
 func (g *group) runsAt(step int) bool { return step >= g.Start && (g.Stop == 0 || step <= g.Stop) }
 
-// eachRunning calls do for every group that a step moves. While a placed group waits for its device, do is called for
-// the others.
+// eachRunning calls do for every group that a step moves, concurrently for groups on a device and for the others.
 func eachRunning(groups []group, step int, do func(*group, int) error) error {
 	if slices.ContainsFunc(groups, func(g group) bool { return g.placed != nil }) {
 		var here error
@@ -59,7 +58,7 @@ func eachRunning(groups []group, step int, do func(*group, int) error) error {
 	return eachGroup(groups, false, step, do)
 }
 
-// eachGroup calls do for every group that a step moves, of those that are placed or of the others.
+// eachGroup calls do for the groups that a step moves: for those on a device if placed, otherwise for the others.
 func eachGroup(groups []group, placed bool, step int, do func(*group, int) error) (err error) {
 	for i := range groups {
 		if g := &groups[i]; (g.placed != nil) == placed && g.runsAt(step) {
@@ -69,7 +68,7 @@ func eachGroup(groups []group, placed bool, step int, do func(*group, int) error
 	return err
 }
 
-// squareGradients computes squares.
+// squareGradients computes g.squares from the gradients of the encoder's parameters.
 func (g *group) squareGradients(int) error {
 	g.squares = g.squares[:0]
 	if g.placed != nil {
@@ -83,9 +82,9 @@ func (g *group) squareGradients(int) error {
 	return nil
 }
 
-// stepGroup moves the group's parameters in a step (from 1) in which it runs: only those whose gradient asks for it,
-// because momentum and weight decay would move the others too. The parameters of an encoder move together or not at
-// all; each parameter of a loss may rest by itself when only other losses had something to learn.
+// stepGroup moves the group's parameters in a step (from 1) in which the group runs. Parameters with a zero gradient
+// stay, because momentum and weight decay would otherwise move them. The encoder's parameters move together if any of
+// their gradients is non-zero. The parameters of each loss move separately, because some losses may be inactive.
 func (g *group) stepGroup(step int) error {
 	g.moved = g.moved[:0]
 	if g.placed != nil && g.squares[0] > 0 || g.placed == nil && slices.ContainsFunc(g.encoder, isPulled) {
@@ -111,7 +110,7 @@ func (g *group) stepGroup(step int) error {
 
 func isPulled(p *features.Param) bool { return !allZero(p.Grad) }
 
-// groupRate returns the learning rate of a step (from 1), or 0 while the group rests.
+// groupRate returns the group's learning rate in a step (from 1), or 0 if the step does not move the group.
 func (g *group) groupRate(step int) float64 {
 	if !g.runsAt(step) {
 		return 0
@@ -119,8 +118,8 @@ func (g *group) groupRate(step int) float64 {
 	return g.Schedule.At(step - g.Start)
 }
 
-// putInPlace lets a group step its parameters in a place, if they are the place's. A solver of another kind than
-// [NewSolver]'s stays.
+// putInPlace makes a group step its parameters on the device if place holds them. It leaves the solver unchanged if
+// [NewSolver] did not make it.
 func (g *group) putInPlace(place features.Place) error {
 	own, ok := g.Solver.(*solver)
 	if place == nil || !ok || len(own.slots) > 0 || !slices.Equal(g.Params, place.Params()) {
@@ -134,7 +133,7 @@ func (g *group) putInPlace(place features.Place) error {
 	return nil
 }
 
-// newGroups checks that every parameter is in exactly one group.
+// newGroups prepares the groups of a run. It returns an error unless every parameter is in exactly one group.
 func newGroups(list []Group, encoder, losses []*features.Param, place features.Place, steps int) ([]group, error) {
 	left := map[*features.Param]bool{}
 	for _, p := range slices.Concat(encoder, losses) {
@@ -154,8 +153,8 @@ func newGroups(list []Group, encoder, losses []*features.Param, place features.P
 		groups[i] = group{Group: g}
 		for _, p := range g.Params {
 			if !left[p] {
-				return nil, fmt.Errorf("train: group %q: parameter %q is in another group, too, or in neither encoder "+
-					"nor loss", g.Name, p.Name)
+				return nil, fmt.Errorf("train: group %q: parameter %q is also in another group, or is neither the "+
+					"encoder's nor a loss's", g.Name, p.Name)
 			}
 			left[p] = false
 			if slices.Contains(encoder, p) {
@@ -176,8 +175,8 @@ func newGroups(list []Group, encoder, losses []*features.Param, place features.P
 	return groups, nil
 }
 
-// clipGradients scales the gradients of all encoder parameters that a step moves by a common factor, so that their
-// common norm is at most limit (0: no limit), like torch's clip_grad_norm_. It returns the norm before scaling.
+// clipGradients scales the gradients of all encoder parameters that a step moves by one factor, so that their global
+// norm is at most limit (0: no limit), like torch's clip_grad_norm_. It returns the norm before scaling.
 func clipGradients(groups []group, step int, limit float64) (float64, error) {
 	norm, err := encoderNorm(groups, step)
 	factor := 1.

@@ -21,9 +21,9 @@ import (
 type deep struct {
 	*linear
 	b, mean *features.Param
-	x       blas32.General // of the last Forward, before the backbone
+	x       blas32.General // the backbone's input in the last Forward
 	raw     features.Set
-	frozen  bool // to run without training the backbone
+	frozen  bool // the backbone is not trained
 }
 
 func newDeep(set features.Set, mid, dim int, seed uint64) *deep {
@@ -82,9 +82,9 @@ func (d *deep) Backward(dz blas32.General) error {
 	return d.linear.Backward(dz)
 }
 
-const restsUntil = 14 // the first step that moves the backbone of newDeepBed
+const restsUntil = 14 // the first step that moves the backbone of newDeepBed; earlier the backbone rests
 
-// newDeepBed is newBed with a backbone that rests at first, and momentum everywhere.
+// newDeepBed returns a bed with a backbone that rests at first. All its solvers have momentum.
 func newDeepBed(t testing.TB, dir string, change func(*Config)) (*bed, *deep) {
 	t.Helper()
 	var d *deep
@@ -99,7 +99,7 @@ func newDeepBed(t testing.TB, dir string, change func(*Config)) (*bed, *deep) {
 		}
 		c.Encoder = d
 		c.Validate = func(ctx context.Context) (float64, error) {
-			var moved float64 // the best state has the backbone moved this far
+			var moved float64 // distance by which the backbone has moved; the validation score depends on it
 			for i, v := range start {
 				moved += math.Abs(float64(d.b.Data[i] - v))
 			}
@@ -119,11 +119,11 @@ func newDeepBed(t testing.TB, dir string, change func(*Config)) (*bed, *deep) {
 	return b, d
 }
 
-// deepEnd is everything that a run with two groups leaves.
+// deepEnd holds the final weights and files of a run with two groups.
 type deepEnd struct {
 	Backbone, Head, Mean []float32
 	Solvers              []SolverState
-	Metrics, Checkpoint  string // the checkpoint has the best state and the average
+	Metrics, Checkpoint  string // the checkpoint contains the best state and the average
 }
 
 func deepEndOf(t *testing.T, b *bed, d *deep, dir string) deepEnd {
@@ -145,12 +145,12 @@ func deepRun(t *testing.T) deepEnd {
 		t.Fatal(err)
 	}
 	if result.BestStep <= restsUntil || result.BestStep == 45 {
-		t.Fatalf("best at step %d: the tests should have it while the backbone moves", result.BestStep)
+		t.Fatalf("best at step %d, expected a step in which the backbone moves", result.BestStep)
 	}
 	return deepEndOf(t, b, d, dir)
 }
 
-// A group that has not started keeps its weights, its solver's memory and its count; then its schedule begins.
+// Before its Start step a group keeps its weights and its solver's state. Its schedule begins at the Start step.
 func TestGroupsStart(t *testing.T) {
 	dir := t.TempDir()
 	b, d := newDeepBed(t, dir, nil)
@@ -163,18 +163,18 @@ func TestGroupsStart(t *testing.T) {
 		}
 		rests := n < restsUntil
 		if same := slices.Equal(before, d.b.Data); same != rests {
-			t.Errorf("step %d: backbone unchanged %v, expected %v", n, same, rests)
+			t.Errorf("step %d: backbone unchanged: %v, expected %v", n, same, rests)
 		}
 		memory := b.cfg.Groups[0].Solver.State().Params
 		if rests && len(memory) > 0 || !rests && memory[0].Steps != n-restsUntil+1 {
-			t.Errorf("step %d: the backbone's solver remembers %v", n, memory)
+			t.Errorf("step %d: the backbone's solver has the state %v", n, memory)
 		}
 		want := 0.0
 		if !rests {
 			want = b.cfg.Groups[0].Schedule.At(n - restsUntil)
 		}
 		if f.BackboneLR != want || f.LR != b.cfg.Groups[1].Schedule.At(n-1) || f.LossLR != 1e-2 {
-			t.Errorf("step %d: rates %v, %v, %v, expected %v for the backbone", n, f.BackboneLR, f.LR, f.LossLR, want)
+			t.Errorf("step %d: rates %v, %v, %v, expected the first to be %v", n, f.BackboneLR, f.LR, f.LossLR, want)
 		}
 		if steps := b.cfg.Groups[1].Solver.State().Params[0].Steps; steps != n {
 			t.Errorf("step %d: the head has taken %d steps", n, steps)
@@ -182,7 +182,7 @@ func TestGroupsStart(t *testing.T) {
 	}
 }
 
-// The gradients of a resting backbone do not matter, not even for clipping.
+// The gradients of a resting backbone have no effect, not even on clipping.
 func TestRestingGradientsAreIgnored(t *testing.T) {
 	run := func(frozen bool, steps int) []float32 {
 		b, d := newDeepBed(t, "", func(c *Config) { c.Clip, c.Validate = 0.05, nil })
@@ -194,10 +194,10 @@ func TestRestingGradientsAreIgnored(t *testing.T) {
 		return d.w.Data
 	}
 	if !slices.Equal(run(false, restsUntil-1), run(true, restsUntil-1)) {
-		t.Error("the gradients of a resting group change another")
+		t.Error("the gradients of a resting group change another group")
 	}
 	if slices.Equal(run(false, restsUntil), run(true, restsUntil)) {
-		t.Error("those of a running one do not: the test sees nothing")
+		t.Error("the gradients of a running group have no effect on the test's result, expected one")
 	}
 }
 
@@ -212,18 +212,17 @@ func TestClipIsCommon(t *testing.T) {
 	all, backbone, loss, told := norms(0)
 	clipped, ofBackbone, sameLoss, sameTold := norms(all / 4)
 	if told != all || sameTold != all {
-		t.Errorf("told norms %v and %v, expected %v", told, sameTold, all)
+		t.Errorf("reported norms %v and %v, expected %v", told, sameTold, all)
 	}
 	if math.Abs(clipped-all/4) > 1e-6*all || math.Abs(ofBackbone-backbone/4) > 1e-6*all {
 		t.Errorf("clipped to %v and %v, expected a quarter of %v and %v", clipped, ofBackbone, all, backbone)
 	}
 	if loss == 0 || sameLoss != loss {
-		t.Errorf("gradient of the loss's own parameters %v, expected %v as without clipping", sameLoss, loss)
+		t.Errorf("gradient norm of the loss's own parameters: %v, expected %v as without clipping", sameLoss, loss)
 	}
 }
 
-// A run with a backbone that starts in the middle, interrupted every few steps and resumed, ends with the same
-// bits.
+// A run whose backbone starts in the middle ends with the same bits if it is interrupted and resumed every few steps.
 func TestGroupsResume(t *testing.T) {
 	want := deepRun(t)
 	dir := t.TempDir()
@@ -242,7 +241,7 @@ func TestGroupsResume(t *testing.T) {
 		cancel()
 		if err == nil {
 			if diff := cmp.Diff(want, deepEndOf(t, b, d, dir)); diff != "" || cuts < 5 {
-				t.Errorf("after %d cuts the resumed run differs (-whole +resumed):\n%s", cuts, diff)
+				t.Errorf("after %d interruptions the resumed run differs (-whole +resumed):\n%s", cuts, diff)
 			}
 			return
 		}
@@ -263,7 +262,7 @@ func TestUseBestBringsTheState(t *testing.T) {
 	tr := b.trainer(t)
 	must(tr.Run(context.Background()))
 	if slices.Equal(atBest, d.mean.Data) {
-		t.Fatal("the mean has not moved since: the test sees nothing")
+		t.Fatal("the running mean has not changed since the best state, so that the test shows nothing")
 	}
 	if tr.UseBest(); !slices.Equal(atBest, d.mean.Data) {
 		t.Error("the best state lacks its running mean")

@@ -2,12 +2,12 @@ package train
 
 import "errors"
 
-// journal writes the facts of a run into its folder; nil: there is none.
+// journal writes the facts of a run to the run's folder. It is nil if the run has no folder.
 type journal struct {
 	*metrics
 	diagnostics *lineFile // nil if the run does not diagnose its filter
-	every       int       // steps between two that are written
-	last        int       // step of the run, which is written
+	every       int       // a step is written every so many steps
+	last        int       // the run's last step, which is always written
 }
 
 // openJournal opens the files of the run's folder for appending, if it has one.
@@ -34,7 +34,6 @@ func (t *Trainer) openJournal() (err error) {
 	return nil
 }
 
-// writeFact writes a fact.
 func (j *journal) writeFact(fact any) error {
 	switch f := fact.(type) {
 	case Step:
@@ -51,7 +50,7 @@ func (j *journal) writeFact(fact any) error {
 	return nil
 }
 
-// syncJournal writes all facts to the disk: a checkpoint must not be newer than they are.
+// syncJournal flushes all facts to disk, so that they are never older than a checkpoint.
 func (j *journal) syncJournal() error {
 	if err := j.lines.syncLines(); err != nil || j.diagnostics == nil {
 		return err

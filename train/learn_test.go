@@ -16,8 +16,8 @@ func oneGroup(e Encoder, c SolverConfig, s Schedule) []Group {
 	return []Group{{Name: HeadGroup, Params: e.Params(), Solver: must(NewSolver(c)), Schedule: s}}
 }
 
-// learn trains a linear head on clusters with 40 % wrong labels. It returns P@1 under the true labels before
-// and after, and the share of right labels among the kept rows of the last third.
+// learn trains a linear head on clusters with 40 % wrong labels. It returns P@1 for the true labels before and after
+// training, and the share of correct labels among the rows kept in the last third of the steps.
 func learn(t *testing.T, seed uint64, filtered bool) (before, after, clean float64) {
 	t.Helper()
 	const classes, dim, corrupt = 20, 16, 0.4
@@ -59,8 +59,8 @@ func learn(t *testing.T, seed uint64, filtered bool) (before, after, clean float
 	return before, e.precision1(set, truth), float64(right) / float64(kept)
 }
 
-// The whole loop does its job: with a filter the kept labels are far cleaner than the given ones, and the
-// embedding is better than without.
+// With a filter, far more of the kept labels than of the given labels are correct, and the embedding is better than
+// without a filter.
 func TestFilteredTrainingBeatsUnfiltered(t *testing.T) {
 	for seed := range uint64(4) {
 		before, plain, chance := learn(t, seed, false)
@@ -76,7 +76,7 @@ func TestFilteredTrainingBeatsUnfiltered(t *testing.T) {
 	}
 }
 
-// still is an encoder that computes nothing, to show the cost of the trainer itself.
+// still is an encoder that computes nothing, so that benchmarks measure only the trainer.
 type still struct {
 	z features.Set
 	p *features.Param
@@ -124,8 +124,7 @@ func stillTrainer(t testing.TB, filtered bool) *Trainer {
 	return must(New(cfg))
 }
 
-// A step of the trainer allocates next to nothing: an epoch's batches once per epoch, and what the solver and
-// schedule allocate.
+// A step of the trainer allocates very little: the batches, once per epoch, and the allocations of solver and schedule.
 func TestStepsDoNotAllocate(t *testing.T) {
 	tr := stillTrainer(t, false)
 	must(tr.trainStep())
@@ -135,8 +134,8 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkTrainerStep measures what the trainer adds to encoder, losses and filter: gathering, scattering,
-// checks, bank.
+// BenchmarkTrainerStep measures the trainer's own work, without encoder, losses and filter: gathering, scattering,
+// checks and the bank.
 func BenchmarkTrainerStep(b *testing.B) {
 	tr := stillTrainer(b, false)
 	b.ReportAllocs()

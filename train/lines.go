@@ -20,9 +20,9 @@ type lineFile struct {
 	file *os.File
 }
 
-// openLines opens a file in dir for appending. It removes an incomplete last line and the lines that keep rejects,
-// which were written after the state that the run continues from. A line that keep cannot read is an error and changes
-// nothing.
+// openLines opens a file in dir for appending. It removes an incomplete last line and the lines that keep rejects:
+// they were written after the state from which the run continues. If keep fails to read a line, openLines returns an
+// error and leaves the file unchanged.
 func openLines(dir, name string, keep func(line []byte) (bool, error)) (*lineFile, error) {
 	path := filepath.Join(dir, name)
 	if err := cutLines(path, keep); err != nil {
@@ -76,7 +76,7 @@ func (l *lineFile) putLine(step int, v any) error {
 	return nil
 }
 
-// syncLines flushes the lines to disk: a checkpoint must not be newer than they are.
+// syncLines flushes the lines to disk, so that they are never older than a checkpoint.
 func (l *lineFile) syncLines() error {
 	if err := l.file.Sync(); err != nil {
 		return fmt.Errorf("train: %s: %w", l.name, err)
@@ -86,16 +86,16 @@ func (l *lineFile) syncLines() error {
 
 func (l *lineFile) closeLines() error { return l.file.Close() }
 
-// ReadMetrics returns the metrics of the run in dir in the order written, or none if there are none.
+// ReadMetrics returns the metrics of the run in dir in the order in which they were written, or nil without a file.
 func ReadMetrics(dir string) ([]Metric, error) { return readLines[Metric](dir, MetricsFile) }
 
-// ReadDiagnostics returns the diagnostics of the run in dir, or none if the run had no filter or did not
-// diagnose it.
+// ReadDiagnostics returns the diagnostics of the run in dir, or nil if the run had no filter or did not diagnose it.
 func ReadDiagnostics(dir string) ([]Diagnosis, error) {
 	return readLines[Diagnosis](dir, DiagnosticsFile)
 }
 
-// readLines reads a file of JSON lines, if there is one. It ignores an incomplete last line, left by a killed run.
+// readLines reads a file of JSON lines, or returns nil if it is missing. It ignores an incomplete last line, which a
+// killed run can leave behind.
 func readLines[T any](dir, name string) (list []T, err error) {
 	f, err := regular.Open(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,9 +13,9 @@ import (
 // MetricsFile is the name of the metrics in a run's folder.
 const MetricsFile = "metrics.jsonl"
 
-// Metric is one line of metrics.jsonl: a step, a validation, or a round of weights. It contains nothing that
-// depends on the clock or the machine's speed, so that an interrupted and resumed run leaves the same bytes as
-// an uninterrupted one; only the event files contain wall-clock times. Fields that do not apply are nil or 0.
+// Metric is one line of metrics.jsonl: a step, a validation, or a round of weights. Its values are independent of
+// the clock and the machine's speed, so that an interrupted and resumed run writes the same bytes as an
+// uninterrupted run. Only the event files contain wall-clock times. Fields that do not apply are nil or 0.
 type Metric struct {
 	Step         int                `json:"step"`
 	Epoch        int                `json:"epoch"`
@@ -45,8 +45,8 @@ type metrics struct {
 	terms  []string // names of the loss terms, in order
 }
 
-// openMetrics continues the metrics of a run in dir from a state. It removes lines of later steps, written
-// before the run was interrupted.
+// openMetrics opens the metrics of a run in dir so that the run continues after the progress at. It removes the lines
+// of later steps, which the run wrote before it was interrupted.
 func openMetrics(dir string, at Progress, terms []string, now func() time.Time) (*metrics, error) {
 	lines, err := openLines(dir, MetricsFile, func(text []byte) (bool, error) {
 		var l Metric
@@ -119,7 +119,6 @@ func (m *metrics) writeStep(s *Step) error {
 	return m.putMetric(l, values)
 }
 
-// writeValidation writes one validation.
 func (m *metrics) writeValidation(v Validation) error {
 	return m.putMetric(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Best: &v.Best},
 		[]tfevents.Scalar{newScalar("validation", v.Score)})

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// event is what a reader of TensorBoard's files gets.
+// event is an event as a reader of TensorBoard's files parses it.
 type event struct {
 	wall    float64
 	step    int64
@@ -25,8 +25,8 @@ type event struct {
 	scalars map[string]float32
 }
 
-// readEvents reads an event file with its own arithmetic: it removes the checksum's mask instead of applying
-// it.
+// readEvents reads an event file. Unlike the writer, it removes the mask from the stored checksum instead of masking
+// the computed checksum.
 func readEvents(t *testing.T, path string) []event {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -52,7 +52,7 @@ func readEvents(t *testing.T, path string) []event {
 	return list
 }
 
-// fields calls do for each field of a message.
+// fields calls do for each field of a protobuf message.
 func fields(t *testing.T, b []byte, do func(num protowire.Number, bits uint64, text []byte)) {
 	t.Helper()
 	for len(b) > 0 {
@@ -184,7 +184,7 @@ func TestEventsSayWhatHappened(t *testing.T) {
 		}
 	}
 	if seen != 45 || validations != len(scores) || validations != 9 {
-		t.Errorf("%d steps and %d validations in the files, expected 45 and 9", seen, validations)
+		t.Errorf("found %d steps and %d validations in the files, expected 45 and 9", seen, validations)
 	}
 }
 
@@ -219,12 +219,11 @@ func TestMetricsLines(t *testing.T) {
 	}
 }
 
-// An incomplete last line of a killed run is ignored, an invalid line is an error, and no file means no
-// metrics.
+// ReadMetrics ignores an incomplete last line, fails at an invalid line, and returns no metrics without a file.
 func TestReadMetrics(t *testing.T) {
 	dir := t.TempDir()
 	if lines, err := ReadMetrics(dir); len(lines) > 0 || err != nil {
-		t.Errorf("%v, %v of a folder without metrics", lines, err)
+		t.Errorf("folder without metrics: found %v, %v, expected no lines and no error", lines, err)
 	}
 	for text, want := range map[string]int{"{\"step\":3,\"loss\":0.5}\n{\"step\":": 1, "": 0,
 		"{\"step\":3}\n[]\n": -1} {

@@ -6,7 +6,7 @@ import "slices"
 // [Metric]. Slices in them are valid until it returns. An error stops the training.
 type Observer func(fact any) error
 
-// On returns an observer of one kind of facts; see may be nil.
+// On returns an observer that calls see for facts of type F and ignores other facts; see may be nil.
 func On[F any](see func(F)) Observer {
 	if see == nil {
 		return nil
@@ -19,8 +19,8 @@ func On[F any](see func(F)) Observer {
 	}
 }
 
-// Together returns an observer that passes every fact to all of a list, some of which may be nil; or nil for none, so
-// that no facts are made.
+// Together returns an observer that passes every fact to all observers of a list. Observers may be nil. If all of them
+// are nil, Together returns nil, so that the trainer need not create facts.
 func Together(list ...Observer) Observer {
 	list = slices.DeleteFunc(slices.Clone(list), func(see Observer) bool { return see == nil })
 	if len(list) == 0 {

@@ -8,7 +8,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// onlyParams fails for a parameter that the check does not map onto a setting.
+// onlyParams fails if the case has a parameter that the check does not map to a setting.
 func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	t.Helper()
 	for name := range c.Params {
@@ -18,8 +18,7 @@ func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	}
 }
 
-// goldenSolver reads the settings of a case of topic optim; validate rejects those that its solver does not
-// have.
+// goldenSolver returns the solver settings of a case of topic optim. Validation rejects settings of other solvers.
 func goldenSolver(t *testing.T, c reference.Case) SolverConfig {
 	t.Helper()
 	known := []string{"lr", "weight_decay", "momentum", "dampening", "nesterov", "amsgrad", "centered", "alpha",
@@ -48,7 +47,7 @@ func goldenSolver(t *testing.T, c reference.Case) SolverConfig {
 	return cfg
 }
 
-// walk minimises ½ xᵀA x - bᵀx from x0 and returns x after every step.
+// walk minimises ½ xᵀA x - bᵀx with a solver, starting from x0, and returns x after every step.
 func walk[T realNumber](cfg SolverConfig, a [][]float64, b, x0 []float64, steps int, lr func(int) float64) [][]float64 {
 	x, g := make([]T, len(x0)), make([]T, len(x0))
 	for i, v := range x0 {
@@ -77,7 +76,7 @@ func walk[T realNumber](cfg SolverConfig, a [][]float64, b, x0 []float64, steps 
 	return out
 }
 
-// farthest is the largest difference, relative if the expected number is above 1.
+// farthest returns the largest difference between got and want. A difference is relative if |want| exceeds 1.
 func farthest(got, want [][]float64) float64 {
 	var worst float64
 	for i := range want {
@@ -118,22 +117,23 @@ func goldenTrajectory(t *testing.T, c reference.Case) {
 		lr = s.At
 	}
 	if d := farthest(walk[float64](cfg, a, b, x0, len(want), lr), want); d > 1e-10 {
-		t.Errorf("float64 is off by %.3g", d)
+		t.Errorf("float64 differs by %.3g", d)
 	}
-	// Paths can diverge, as RMSProp's do when a gradient is near 0; float32 starts as a neighbouring path.
+	// Rounding to float32 acts like a slightly different start, from which paths can diverge, as RMSProp's do near a
+	// zero gradient. The distance of a path from such a start therefore sets the tolerance for float32.
 	beside := make([]float64, len(x0))
 	for i, v := range x0 {
 		beside[i] = v * (1 + 0x1p-22)
 	}
 	limit := max(1e-4, 100*farthest(walk[float64](cfg, a, b, beside, len(want), lr), want))
 	if d := farthest(walk[float32](cfg, a, b, x0, len(want), lr), want); !(d <= limit) {
-		t.Errorf("float32 is off by %.3g, at most %.3g", d, limit)
+		t.Errorf("float32 differs by %.3g, expected at most %.3g", d, limit)
 	}
-	still := func(int) float64 { return 0 } // a path that hardly moves hardly depends on its rate
+	still := func(int) float64 { return 0 } // if a path hardly moves, a wrong rate hardly changes it
 	moved := farthest(walk[float64](cfg, a, b, x0, len(want), still), want)
 	off := func(step int) float64 { return lr(step) * (1 + 1e-6) }
 	if d := farthest(walk[float64](cfg, a, b, x0, len(want), off), want); d < 1e-10 && moved > 1e-3 {
-		t.Error("a rate wrong by a millionth is not seen")
+		t.Error("a relative error of 1e-6 in the rate goes unnoticed")
 	}
 }
 

@@ -2,10 +2,10 @@ package train
 
 import "winnow/features"
 
-// A run whose encoder has a place ([Placed]) holds it from its first step to its end. In between the weights are there,
-// and Data follows when something other than a step needs it: fetchWeights.
+// If the encoder can train on a device ([Placed]), a run holds that place from its first step to its end. Meanwhile the
+// current weights are on the device, and fetchWeights copies them to Data whenever anything but a step needs them.
 
-// holdWeights moves the weights to the place.
+// holdWeights copies the weights to the device and keeps them there.
 func (t *Trainer) holdWeights() error {
 	if t.place == nil {
 		return nil
@@ -15,7 +15,7 @@ func (t *Trainer) holdWeights() error {
 	return err
 }
 
-// releaseWeights ends holdWeights; Data is then current.
+// releaseWeights ends the effect of holdWeights: it copies the weights back to Data and releases the device.
 func (t *Trainer) releaseWeights() error {
 	if !t.held {
 		return nil
@@ -28,7 +28,7 @@ func (t *Trainer) releaseWeights() error {
 	return err
 }
 
-// fetchWeights makes Data what it is in the place.
+// fetchWeights copies the weights from the device to Data if a step has changed them.
 func (t *Trainer) fetchWeights() error {
 	if !t.ahead {
 		return nil

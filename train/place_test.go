@@ -17,7 +17,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// placedNet is a network of one product, x·W + b, whose weights lie in the runtime's memory.
+// placedNet returns a network that computes x·W + b, with its weights in ONNX Runtime's memory.
 func placedNet(t testing.TB, w *features.Param) *ort.Live {
 	t.Helper()
 	b := graph.NewBuilder("product", 17)
@@ -41,8 +41,8 @@ func placedNet(t testing.TB, w *features.Param) *ort.Live {
 	return l
 }
 
-// 200 steps of every solver where the weights lie lead where the solver in Go's memory leads, and so does a solver that
-// takes over half way.
+// For every solver, 200 steps on weights in ONNX Runtime's memory give the same weights as 200 steps in Go's memory.
+// The same holds if a new solver continues from the state after half of the steps.
 func TestPlacedSolver(t *testing.T) {
 	for name, cfg := range solverCases() {
 		rng := rand.New(rand.NewPCG(3, 7))
@@ -52,7 +52,7 @@ func TestPlacedSolver(t *testing.T) {
 		}
 		place := placedNet(t, start).Place()
 		params := place.Params()
-		var other []*features.Param // the same in Go's memory
+		var other []*features.Param // the same parameters in Go's memory
 		for _, p := range params {
 			c := *p
 			c.Data, c.Grad = slices.Clone(p.Data), slices.Clone(p.Grad)
@@ -79,7 +79,7 @@ func TestPlacedSolver(t *testing.T) {
 			}
 			here.Step(other, 1e-3)
 			there.Step(params, 1e-3)
-			if step == 100 { // as a resumed run does, from the state of either
+			if step == 100 { // as in a resumed run, new solvers continue from the state of the other solver
 				state := there.State()
 				next := must(NewPlacedSolver(cfg, place))
 				if err := next.SetState(state, params); err != nil {
@@ -123,12 +123,12 @@ func TestPlacedSolver(t *testing.T) {
 			squared += sumSquares(p.Grad)
 		}
 		if !(math.Abs(sum-squared) <= 1e-6*squared) {
-			t.Errorf("%s: the gradients' squares sum up to %v, expected %v", name, sum, squared)
+			t.Errorf("%s: the squares of the gradients sum to %v, expected %v", name, sum, squared)
 		}
 	}
 }
 
-// placedLinear is [linear] by a network.
+// placedLinear is the encoder [linear], computed by a network in ONNX Runtime.
 type placedLinear struct {
 	*linear
 	net *ort.Live
@@ -137,7 +137,7 @@ type placedLinear struct {
 func (e *placedLinear) Params() []*features.Param { return e.net.Params() }
 func (e *placedLinear) Place() features.Place     { return e.net.Place() }
 
-// embed is x·W + b, scaled.
+// embed returns x·W + b with rows scaled to length 1, and the rows' lengths before.
 func (e *placedLinear) embed(x blas32.General, keep bool) (blas32.General, []float64) {
 	y := features.NewMatrix(x.Rows, e.net.Dim())
 	if err := e.net.Forward(y, [][]float32{x.Data[:x.Rows*x.Cols]}, x.Rows, keep); err != nil {
@@ -172,12 +172,12 @@ func (e *placedLinear) Backward(dz blas32.General) error {
 	return e.net.Backward(du, false)
 }
 
-// unplaced hides the place: the same network, whose weights are copied there and back at every step.
+// unplaced hides the place of a placedLinear, so that its weights are copied to ONNX Runtime and back at every step.
 type unplaced struct{ *placedLinear }
 
 func (unplaced) Place() features.Place { return nil }
 
-// placedBed is a bed whose encoder is a network, in either way.
+// placedBed returns a bed whose encoder is a placedLinear. Without placed, unplaced hides its place.
 func placedBed(t testing.TB, dir string, placed bool, change func(*Config)) (*bed, *placedLinear) {
 	t.Helper()
 	var e *placedLinear
@@ -213,8 +213,8 @@ func placedBed(t testing.TB, dir string, placed bool, change func(*Config)) (*be
 	return b, e
 }
 
-// A run whose weights stay in the runtime's memory is the run that copies them: losses, norms that are clipped,
-// validations of weights and average, the state that is best. Stopped and resumed, it is the same bit for bit.
+// A run whose weights stay in ONNX Runtime's memory gives the same results as a run that copies them at every step:
+// losses, gradient norms, validations and the best state. If it is stopped and resumed, it ends with the same bits.
 func TestPlacedRun(t *testing.T) {
 	here, e := placedBed(t, t.TempDir(), false, nil)
 	if _, err := here.trainer(t).Run(context.Background()); err != nil {
@@ -250,11 +250,11 @@ func TestPlacedRun(t *testing.T) {
 	}
 	last := slices.Clone(f.Params()[0].Data)
 	if off := furthest(last, e.Params()[0].Data); !(off <= 1e-3) || off == 0 && last[0] == 0 {
-		t.Errorf("the last weights are off by %v", off)
+		t.Errorf("the last weights differ by %v", off)
 	}
 	tr.UseBest()
 	if furthest(last, f.Params()[0].Data) == 0 {
-		t.Error("the best state is the last: nothing is shown")
+		t.Error("the best state is the last state, so that the test shows nothing")
 	}
 
 	stopped, _ := placedBed(t, t.TempDir(), true, nil)
@@ -291,7 +291,7 @@ func furthest(a, b []float32) (most float64) {
 	return most
 }
 
-// A range test leaves the weights, and a run after it begins with an empty memory.
+// A range test does not change the weights, and a run after the test starts with an empty solver memory.
 func TestPlacedProbe(t *testing.T) {
 	b, e := placedBed(t, "", true, nil)
 	before := slices.Clone(e.Params()[0].Data)
@@ -311,6 +311,6 @@ func TestPlacedProbe(t *testing.T) {
 	fresh, f := placedBed(t, "", true, nil)
 	after, _ := placedBed(t, "", true, func(c *Config) { c.Encoder = e; c.Groups[0].Params = e.Params() })
 	if want, found := run(fresh), run(after); want != found || !slices.Equal(f.Params()[0].Data, e.Params()[0].Data) {
-		t.Errorf("after a range test a run ends at loss %v, expected %v", found, want)
+		t.Errorf("a run after a range test ends with loss %v, expected %v", found, want)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// Rand returns the random source for one purpose at one moment: a PCG seeded by a hash of (seed, purpose, n),
-// where n is an epoch or a step. No random state outlives its moment, so a resumed run draws what the
-// uninterrupted one drew, and a new consumer of randomness does not change the draws of others.
+// Rand returns the random source for one purpose in one epoch or step n: a PCG seeded with a hash of (seed, purpose,
+// n). No random state is carried from one step to the next. A resumed run therefore draws the same numbers as an
+// uninterrupted run, and a new consumer of random numbers does not change the numbers of the others.
 func Rand(seed uint64, purpose string, n int) *rand.Rand {
 	text := make([]byte, 16, 16+len(purpose))
 	binary.LittleEndian.PutUint64(text, seed)

@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// rising is the schedule of a range test, not available to users: geometric, from LR to Min over all steps.
+// rising names the schedule of a range test, which users cannot select: a geometric rise from LR to Min over all steps.
 const rising = "rising"
 
 // Rising returns a learning rate that rises geometrically over the given number of steps.
@@ -17,9 +17,9 @@ func Rising(from, to float64, steps int) Schedule {
 	return Schedule{ScheduleConfig: ScheduleConfig{Name: rising, Min: to}, LR: from, Total: steps, Epoch: steps}
 }
 
-// Probe trains as configured and returns the loss of every step, measured before it, up to the first that is
-// not a number. Afterwards it restores the encoder's parameters and state and the clock; later training must
-// use other solvers, losses, filter and bank. It validates and writes nothing, and calls only Stepped.
+// Probe trains as configured and returns each step's loss, measured before the step moves the weights. It ends early
+// at the first loss that is not finite. Afterwards it restores the encoder's parameters and state and the clock, but
+// later training must use new solvers, losses, a new filter and a new bank. Probe neither validates nor writes files.
 func Probe(ctx context.Context, cfg Config) (losses []float64, err error) {
 	t, err := New(Config{Encoder: cfg.Encoder, Sampler: cfg.Sampler, Terms: cfg.Terms, Filter: cfg.Filter,
 		Bank: cfg.Bank, Steps: cfg.Steps,
@@ -66,10 +66,10 @@ func Probe(ctx context.Context, cfg Config) (losses []float64, err error) {
 type RangePoint struct {
 	Rate  float64
 	Loss  float64 // on the next batch
-	Still float64 // loss on the same batch with the weights in question fixed and everything else the same
+	Still float64 // loss on the same batch in a second test, in which the weights under test stay fixed
 }
 
-// Range pairs the learning rates of a test with the losses. It ends where either list of losses ends.
+// Range combines the learning rates of a test with the losses of both tests. The shorter list sets the length.
 func Range(s Schedule, losses, still []float64) []RangePoint {
 	var curve []RangePoint
 	for i := 1; i < min(len(losses), len(still)); i++ {
@@ -78,9 +78,9 @@ func Range(s Schedule, losses, still []float64) []RangePoint {
 	return curve
 }
 
-// Smoothed returns how learning changed the losses of a curve, relative to the loss with fixed weights. It
-// smooths over neighbouring rates on both sides, so that a turning point does not move: medians of five, then
-// their weighted mean.
+// Smoothed returns the smoothed change in loss due to learning, as a fraction of the mean loss with fixed weights. It
+// takes medians of five neighbouring rates, and then Gaussian-weighted means of these. Both windows are symmetric, so
+// that smoothing does not shift a minimum.
 func Smoothed(curve []RangePoint) []float64 {
 	var unit float64
 	for _, p := range curve {
@@ -94,7 +94,7 @@ func Smoothed(curve []RangePoint) []float64 {
 	for i, p := range curve {
 		change[i] = (p.Loss - p.Still) / unit
 	}
-	middle := make([]float64, len(curve)) // single batches can be far off
+	middle := make([]float64, len(curve)) // medians, because the loss of a single batch can be an outlier
 	for i := range change {
 		near := slices.Sorted(slices.Values(change[max(i-2, 0):min(i+3, len(change))]))
 		middle[i] = (near[(len(near)-1)/2] + near[len(near)/2]) / 2
@@ -111,23 +111,23 @@ func Smoothed(curve []RangePoint) []float64 {
 	return out
 }
 
-// Parameters for reading curves.
+// Parameters for Smoothed and FindRate.
 const (
-	smoothedOver = 1.5   // steps: the standard deviation of the weights
-	learnt       = 0.005 // a smaller relative fall of the loss does not count
-	broken       = 0.05  // nor does a smaller rise
+	smoothedOver = 1.5   // standard deviation of the Gaussian weights, in steps
+	learnt       = 0.005 // smaller relative falls of the loss are ignored
+	broken       = 0.05  // smaller relative rises of the loss are ignored
 )
 
 // Finding is the result of a range test.
 type Finding struct {
 	Rate   float64
-	Lowest float64 // the rate of the lowest loss; 0: it never fell
-	Fell   float64 // its relative fall there
+	Lowest float64 // the rate at which the loss was lowest; 0: the loss never fell
+	Fell   float64 // the relative fall of the loss at that rate
 }
 
-// FindRate reads a curve. It returns a fraction of the rate at which the smoothed loss is lowest. If the loss
-// falls at no rate, it returns otherwise, or the same fraction of the last rate before the loss rises if that
-// is less. Losses that end early, as they do when the rate is far too high, count as a rise.
+// FindRate chooses a learning rate from the curve of a range test: fraction times the rate at which the smoothed loss
+// is lowest. If the loss never falls, FindRate chooses the smaller of otherwise and fraction times the last rate before
+// the loss rises. A curve that ends early, because the rate was far too high, is treated as a rise.
 func FindRate(curve []RangePoint, fraction, otherwise float64) Finding {
 	f := Finding{Rate: otherwise}
 	lowest, safe := -1, -1

@@ -12,8 +12,8 @@ import (
 	"winnow/losses"
 )
 
-// curveOf returns a test's curve of 40 steps from 1e-6 to 0.1: fixed weights have a loss of 2, learning adds
-// change(log₁₀ of the rate).
+// curveOf returns the curve of a range test with 40 steps and rates from 1e-6 to 0.1. The loss with fixed weights is 2;
+// learning adds change(step, log₁₀ of the rate).
 func curveOf(change func(i int, lg float64) float64) []RangePoint {
 	s := Rising(1e-6, 0.1, 40)
 	var losses, still []float64
@@ -26,11 +26,11 @@ func curveOf(change func(i int, lg float64) float64) []RangePoint {
 	return Range(s, losses, still)
 }
 
-// Curves of all kinds lead to a rate, and a curve that shows nothing to the usual one.
+// FindRate finds a rate for curves of all kinds. For a flat curve it returns the usual rate.
 func TestFindRate(t *testing.T) {
 	valley := func(_ int, lg float64) float64 { return (lg+3)*(lg+3)/2 - 0.5 } // lowest at 1e-3
 	falls := func(_ int, lg float64) float64 { return -math.Pow(10, lg) * 10 }
-	rises := func(_ int, lg float64) float64 { return math.Pow(10, lg) * 100 } // by a twentieth at 1e-3
+	rises := func(_ int, lg float64) float64 { return math.Pow(10, lg) * 100 } // rises by a twentieth at 1e-3
 	rng := Rand(1, "noise", 0)
 	for _, c := range []struct {
 		name     string
@@ -41,7 +41,7 @@ func TestFindRate(t *testing.T) {
 		{"a valley", curveOf(valley), 0.8e-4, 1.25e-4, true},
 		{"a noisy valley", curveOf(func(i int, lg float64) float64 { return valley(i, lg) + 0.1*rng.NormFloat64() }),
 			0.4e-4, 2.5e-4, true},
-		{"a valley with batches far off", curveOf(func(i int, lg float64) float64 {
+		{"a valley with outlier batches", curveOf(func(i int, lg float64) float64 {
 			if i%5 == 2 {
 				return 50 - float64(i%2)*100
 			}
@@ -51,7 +51,7 @@ func TestFindRate(t *testing.T) {
 		{"it rises from 1e-3 on", curveOf(rises), 0.5e-4, 1.1e-4, false},
 		{"it rises at once", curveOf(func(int, float64) float64 { return 1 }), 1e-7, 1e-7, false},
 		{"it stays", curveOf(func(int, float64) float64 { return 0 }), 3e-4, 3e-4, false},
-		{"it falls by less than counts", curveOf(func(int, float64) float64 { return -0.001 }), 3e-4, 3e-4, false},
+		{"its fall is too small", curveOf(func(int, float64) float64 { return -0.001 }), 3e-4, 3e-4, false},
 		{"numbers end in the valley", curveOf(valley)[:24], 0.7e-4, 1.25e-4, true},
 		{"numbers end at once", nil, 3e-4, 3e-4, false},
 		{"no loss is active", Range(Rising(1e-6, 0.1, 40), make([]float64, 40), make([]float64, 40)), 3e-4,
@@ -64,7 +64,7 @@ func TestFindRate(t *testing.T) {
 	}
 }
 
-// A probe leaves no trace, whatever it did to the weights: a run after it equals the run without it.
+// Probe restores the weights even after an overflow: a run after Probe equals a run without Probe.
 func TestProbePutsBack(t *testing.T) {
 	run := func(probed bool, rate float64) []float32 {
 		cfg, e := probing(t)
@@ -92,9 +92,9 @@ func TestProbePutsBack(t *testing.T) {
 		return e.w.Data
 	}
 	want := run(false, 0)
-	for _, rate := range []float64{0.1, 1e38} { // the second one overflows
+	for _, rate := range []float64{0.1, 1e38} { // the second rate causes an overflow
 		if !slices.Equal(run(true, rate), want) {
-			t.Errorf("after a probe to %g the run differs", rate)
+			t.Errorf("a run after a probe up to rate %g differs", rate)
 		}
 	}
 	cfg, _ := probing(t)
@@ -105,7 +105,7 @@ func TestProbePutsBack(t *testing.T) {
 	}
 }
 
-// probing is a small run with a filter by a memory bank.
+// probing returns a small run with a memory bank and a filter that uses the bank.
 func probing(t *testing.T) (Config, *linear) {
 	t.Helper()
 	set, _ := clusters(3, 6, 8, 12, 0.2)
@@ -126,7 +126,7 @@ func probing(t *testing.T) (Config, *linear) {
 	return cfg, e
 }
 
-// A rate is written as it is read.
+// A learning rate is formatted as the text from which it was parsed.
 func TestLearningRateText(t *testing.T) {
 	for _, text := range []string{"auto", "0", "0.0003", "1e-05", "1e+06"} {
 		var r LearningRate
@@ -136,7 +136,7 @@ func TestLearningRateText(t *testing.T) {
 	}
 	for _, text := range []string{"", "-1", "NaN", "inf", "fast", "automatic"} {
 		if err := new(LearningRate).UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q was read", text)
+			t.Errorf("%q was parsed, expected an error", text)
 		}
 	}
 }

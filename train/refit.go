@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// Refit restarts the head once, on the features that the backbone produces by then: the initial head was fitted
-// to the network as it was before training. The head's solver loses its memory, which belongs to the old
-// weights, and the average of the weights restarts at the new ones.
+// Refit fits the head again once during the run, to the features that the backbone then produces. The initial head
+// was fitted to the features of the untrained backbone. The state of the head's solver belongs to the old weights and
+// is cleared, and the running average of the weights restarts from the new weights.
 type Refit struct {
-	After int // steps before the refit; a run of no more steps is not refitted
+	After int // steps before the refit; a run of After or fewer steps has no refit
 
-	// Do gives the head new weights, fitted to the current encoder, and the bank new members, because the old
-	// head embedded its members. If it returns an error, neither has changed.
+	// Do fits new weights for the head to the current encoder. It also replaces the members of the bank, which the
+	// old head embedded. If it returns an error, it has changed neither head nor bank.
 	Do func(context.Context) error
 }
 
-// refitDue reports whether the refit is due: after its step, until it is done.
+// refitDue reports whether the run has reached the refit's step and has not refitted the head yet.
 func (t *Trainer) refitDue() bool {
 	r, p := t.Refit, t.progress
 	return r != nil && !p.Refitted && p.Step == r.After && p.Step < t.Steps && !t.lostPatience()

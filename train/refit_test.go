@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// refitted makes the head of a bed restart after this many steps; a second restart would show in its numbers.
-// It counts the restarts.
+// refitted makes the head of a bed restart after the given number of steps and counts the restarts in times. A restart
+// multiplies the weights by -1/2, so that a second restart would change the result.
 func refitted(after int, times *int) func(*Config) {
 	return func(c *Config) {
 		e := c.Encoder.(*linear)
@@ -27,7 +27,7 @@ func refitted(after int, times *int) func(*Config) {
 	}
 }
 
-// Interrupted anywhere, before the refit or after it, a run ends with the bits of an uninterrupted one.
+// A run that is interrupted before or after the refit and resumed ends with the same bits as an uninterrupted run.
 func TestResumedRefitIsTheSame(t *testing.T) {
 	const after = 18 // when validation and a checkpoint are also due
 	var times int
@@ -37,7 +37,7 @@ func TestResumedRefitIsTheSame(t *testing.T) {
 	must(tr.Run(t.Context()))
 	want := endOf(t, b, dir)
 	if times != 1 {
-		t.Fatalf("begun again %d times, expected once", times)
+		t.Fatalf("the head restarted %d times, expected once", times)
 	}
 	for cut := 1; cut < b.cfg.Steps; cut++ {
 		dir := t.TempDir()
@@ -57,15 +57,15 @@ func TestResumedRefitIsTheSame(t *testing.T) {
 		must(tr.Resume())
 		must(tr.Run(t.Context()))
 		if before := cut <= after; before != (times == 1) {
-			t.Errorf("cut after step %d: begun again %d times", cut, times)
+			t.Errorf("interrupted after step %d: the head restarted %d times", cut, times)
 		}
 		if diff := cmp.Diff(want, endOf(t, b, dir)); diff != "" {
-			t.Fatalf("cut after step %d: resumed run differs (-whole +resumed):\n%s", cut, diff)
+			t.Fatalf("interrupted after step %d: the resumed run differs (-whole +resumed):\n%s", cut, diff)
 		}
 	}
 }
 
-// The solver of the head and the average of the weights restart with it; the losses' solver continues.
+// The head's solver and the average of the weights restart with the head; the losses' solver continues.
 func TestRefitForgets(t *testing.T) {
 	b := newBed(t, "", refitted(20, new(int)))
 	tr := b.trainer(t)
@@ -73,19 +73,19 @@ func TestRefitForgets(t *testing.T) {
 		must(tr.trainStep())
 	}
 	if !tr.refitDue() {
-		t.Fatal("nothing is due after step 20")
+		t.Fatal("no refit is due after step 20, expected one")
 	}
 	if err := tr.refitHead(t.Context()); err != nil || tr.refitDue() || !tr.progress.Refitted {
 		t.Fatalf("%v; due again: %v", err, tr.refitDue())
 	}
 	if head, losses := tr.groups[0].Solver.State(), tr.groups[1].Solver.State(); len(head.Params) > 0 ||
 		len(losses.Params) == 0 {
-		t.Errorf("the head's solver remembers %d parameters, expected none; the losses' %d, expected some",
+		t.Errorf("the head's solver has state for %d parameters, expected 0; the losses' solver for %d, expected some",
 			len(head.Params), len(losses.Params))
 	}
 }
 
-// A refit that fails stops the run, without changing it.
+// A refit that fails stops the run and changes neither head nor bank.
 func TestRefitFails(t *testing.T) {
 	b := newBed(t, "", refitted(20, new(int)))
 	b.cfg.Refit.Do = func(context.Context) error { return errors.New("no images") }

@@ -22,14 +22,13 @@ func (t *Trainer) Resume() (found bool, err error) {
 	return true, nil
 }
 
-// SameRun returns an error if dir has a checkpoint of a run with another identity, which Resume would reject.
+// SameRun returns an error if dir has a checkpoint that Resume would reject because its identity differs.
 func SameRun(dir string, identity map[string]string) error {
 	_, _, err := ownCheckpoint(dir, identity)
 	return err
 }
 
-// ownCheckpoint reads the checkpoint in dir, if there is one. A checkpoint of a run with another identity is an
-// error.
+// ownCheckpoint reads the checkpoint in dir, if there is one. A checkpoint of a run with another identity is an error.
 func ownCheckpoint(dir string, identity map[string]string) (c checkpoint, found bool, err error) {
 	path := filepath.Join(dir, CheckpointFile)
 	c, err = readCheckpoint(path)
@@ -42,8 +41,7 @@ func ownCheckpoint(dir string, identity map[string]string) (c checkpoint, found 
 	return c, err == nil, err
 }
 
-// CheckpointError is an error: a checkpoint is damaged, of another version, or of another training, so that no run can
-// continue it.
+// CheckpointError reports a checkpoint that cannot be resumed: it is damaged, has another format, or does not fit.
 type CheckpointError struct {
 	Path string
 	Err  error
@@ -54,7 +52,7 @@ func (e *CheckpointError) Error() string { return fmt.Sprintf("train: %s: %v", e
 // Unwrap returns the cause.
 func (e *CheckpointError) Unwrap() error { return e.Err }
 
-// OtherRunError is an error: a checkpoint belongs to a run with other settings or data.
+// OtherRunError reports a checkpoint that belongs to a run with other settings or other data.
 type OtherRunError struct {
 	Path string
 	Why  string // the first difference
@@ -62,8 +60,8 @@ type OtherRunError struct {
 
 func (e *OtherRunError) Error() string { return fmt.Sprintf("train: %s: %s", e.Path, e.Why) }
 
-// identityDiffers describes the first setting, in alphabetical order, in which two runs differ, or returns ""
-// if there is none.
+// identityDiffers describes the first setting, in alphabetical order, in which two runs differ. It returns ""
+// if all settings are equal.
 func identityDiffers(made, asked map[string]string) string {
 	both := maps.Clone(asked)
 	if both == nil {

@@ -9,30 +9,30 @@ import (
 	"winnow/features"
 )
 
-// Progress is how far a run has come: the part of its state that is neither model weights nor memory.
+// Progress holds the counters and scores of a run: its state without the model's weights and the memories.
 type Progress struct {
 	Step      int     `json:"step"`      // steps done
-	Validated int     `json:"validated"` // step of the last validation; -1: none yet
-	BestStep  int     `json:"best_step"` // -1: none yet
+	Validated int     `json:"validated"` // step of the last validation; -1: no validation yet
+	BestStep  int     `json:"best_step"` // -1: no validation yet
 	BestScore float64 `json:"best_score"`
 
 	LastScore float64 `json:"last_score"`
-	Stale     int     `json:"stale"`             // validations since the best
-	Idle      int     `json:"idle"`              // steps in which no loss had anything to learn
-	Weighed   int     `json:"weighed,omitempty"` // step of the last round of weights; 0: none yet
+	Stale     int     `json:"stale"`             // validations since the best one
+	Idle      int     `json:"idle"`              // steps in which the gradients of all losses were zero
+	Weighed   int     `json:"weighed,omitempty"` // step of the last round of weights; 0: no round yet
 	Refitted  bool    `json:"refitted,omitempty"`
 }
 
 // Result is the result of a run.
 type Result struct {
 	Progress
-	Epochs  int  // epochs started
-	Stopped bool // early, because patience ran out
+	Epochs  int  // number of epochs started
+	Stopped bool // the run stopped early, because patience ran out
 }
 
-// Run trains until the last step is done, patience runs out, a number is not finite, or ctx is cancelled; then
-// it saves a checkpoint and returns the error of ctx. After [Trainer.Resume] it continues, and everything it
-// computes and writes is bit for bit what an uninterrupted run computes and writes.
+// Run trains until the last step is done, patience runs out, or a number is not finite. If ctx is cancelled, Run
+// saves a checkpoint and returns the error of ctx. After [Trainer.Resume] it continues from the checkpoint, and
+// computes and writes exactly the same bits as an uninterrupted run.
 func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 	if err := t.openJournal(); err != nil {
 		return Result{}, err
@@ -50,7 +50,7 @@ func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 	return t.runResult(), t.endRun()
 }
 
-// runLoop does what is due until nothing is left.
+// runLoop runs steps, validations, rounds of weights, refits and checkpoints until the run is finished.
 func (t *Trainer) runLoop(ctx context.Context) error {
 	saved := t.progress.Step
 	for !t.isFinished() {
@@ -100,7 +100,7 @@ func (t *Trainer) advanceStep() error {
 	return t.writeDiagnosis()
 }
 
-// endRun does what remains after the last step: it writes the last diagnosis and saves the head and the checkpoint.
+// endRun writes the last diagnosis and saves the head and the checkpoint after the last step.
 func (t *Trainer) endRun() error {
 	if err := t.writeDiagnosis(); err != nil { // the loop may have stopped early
 		return err
@@ -116,22 +116,21 @@ func (t *Trainer) endRun() error {
 	return t.saveCheckpoint()
 }
 
-// isFinished reports whether nothing is left to do.
+// isFinished reports whether the run has done its last step, validation and round of weights.
 func (t *Trainer) isFinished() bool {
 	return !t.roundDue() && !t.validationDue() && (t.progress.Step >= t.Steps || t.lostPatience())
 }
 
 func (t *Trainer) lostPatience() bool { return t.Patience > 0 && t.progress.Stale >= t.Patience }
 
-// validationDue reports whether a validation is due: for the untrained head, every ValidateEvery steps and at
-// the end.
+// validationDue reports whether a validation is due: before the first step, every ValidateEvery steps and at the end.
 func (t *Trainer) validationDue() bool {
 	step := t.progress.Step
 	return t.Validate != nil && t.progress.Validated < step && (step%t.ValidateEvery == 0 || step == t.Steps) ||
 		t.Validate != nil && t.progress.Validated < 0
 }
 
-// validateState scores the current state, and keeps it if it is the best so far.
+// validateState scores the encoder's current state and keeps a copy of it if the score is the best so far.
 func (t *Trainer) validateState(ctx context.Context) error {
 	p := &t.progress
 	score, err := t.Validate(ctx)
@@ -177,7 +176,7 @@ func (t *Trainer) keepBest() error {
 // encoderParams returns the encoder's parameters, then its state.
 func (t *Trainer) encoderParams() []*features.Param { return slices.Concat(t.params, t.state) }
 
-// UseBest restores the best state by validation into the encoder. Without validation that is the last state.
+// UseBest restores the state with the best validation score into the encoder. Without validation it changes nothing.
 func (t *Trainer) UseBest() {
 	for i, values := range t.best {
 		copy(t.encoderParams()[i].Data, values)
@@ -200,7 +199,7 @@ func (t *Trainer) saveCheckpoint() error {
 	return t.writeCheckpoint()
 }
 
-// saveInterrupted saves the run and returns the reason. It reports a cancellation only if the run was saved.
+// saveInterrupted saves the run and returns an error that wraps reason, or the error of saving if saving failed.
 func (t *Trainer) saveInterrupted(reason error) error {
 	err := t.fetchWeights()
 	if err == nil {

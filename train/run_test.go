@@ -21,8 +21,8 @@ import (
 	"winnow/losses"
 )
 
-// The trainer's steps against a loop that follows METHODS 7.1 directly, with its own filter, bank and solver:
-// same weights, same bank, bit for bit.
+// The trainer gives the same weights and the same bank, bit for bit, as a plain loop that follows METHODS 7.1 with its
+// own filter, bank and solver.
 func TestStepsFollowTheAlgorithm(t *testing.T) {
 	b := newBed(t, "", func(c *Config) {
 		c.Terms, c.Groups, c.Validate, c.Clip = c.Terms[:2], c.Groups[:1], nil, 0
@@ -65,15 +65,15 @@ func TestStepsFollowTheAlgorithm(t *testing.T) {
 			f := b.facts[step-1]
 			if f.Loss != value || !slices.Equal(f.Kept, kept) || !slices.Equal(f.Scores, scores) || f.Number != step ||
 				f.Epoch != epoch+1 || f.Bank != bank.Len() {
-				t.Fatalf("step %d: told %+v, expected loss %v, kept %v", step, f, value, kept)
+				t.Fatalf("step %d: found %+v, expected loss %v, kept %v", step, f, value, kept)
 			}
 		}
 	}
 	if !slices.Equal(e.w.Data, b.encoder.w.Data) {
-		t.Error("weights differ from the replayed loop's")
+		t.Error("the weights differ from those of the plain loop")
 	}
 	if !cmp.Equal(bank.State(), b.cfg.Bank.State()) {
-		t.Error("bank differs from the replayed loop's")
+		t.Error("the bank differs from that of the plain loop")
 	}
 }
 
@@ -96,11 +96,11 @@ func TestDroppedRowsGetNoGradient(t *testing.T) {
 		}
 	}
 	if dropped == 0 {
-		t.Error("nothing was dropped: the test saw nothing")
+		t.Error("no row was dropped, so that the test shows nothing")
 	}
 }
 
-// fakeLoss returns what the test wants.
+// fakeLoss is a function that serves as a loss.
 type fakeLoss func(grad *blas32.General, z features.Set, ref *features.Set) float64
 
 func (f fakeLoss) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
@@ -113,7 +113,7 @@ func TestIdleStepsAreSkipped(t *testing.T) {
 		return 0
 	})
 	b := newBed(t, "", func(c *Config) {
-		decay := DefaultSolver("adamw") // weight decay alone would move the weights
+		decay := DefaultSolver("adamw") // its weight decay would move the weights even without gradients
 		c.Terms, c.Steps = []Term{{Name: "idle", Loss: idle, Weight: 1}}, 3
 		c.Groups, c.Filter = oneGroup(c.Encoder, decay, c.Groups[0].Schedule), nil
 	})
@@ -126,12 +126,12 @@ func TestIdleStepsAreSkipped(t *testing.T) {
 		t.Errorf("%d idle steps, expected 3; %d backward passes", result.Idle, b.encoder.backs)
 	}
 	if b.cfg.Bank.Len() == 0 {
-		t.Error("an idle step still remembers what it saw")
+		t.Error("the batch of an idle step did not enter the bank")
 	}
 }
 
-// What no gradient moves rests, although momentum and weight decay would move it: an encoder while only the
-// losses' own parameters learn, and a loss's own parameter while another loss has something to learn.
+// Parameters without a gradient stay, although momentum and weight decay would move them. This holds for the encoder
+// while only the losses' own parameters have gradients, and for a loss's parameter while only another loss has one.
 func TestWhatNoGradientMovesRests(t *testing.T) {
 	a, c := features.NewParam("a", 1, 20), features.NewParam("c", 1, 20)
 	for i := range a.Data {
@@ -179,7 +179,7 @@ func TestWhatNoGradientMovesRests(t *testing.T) {
 		}
 	}
 	if tr.progress.Idle != 1 {
-		t.Errorf("%d idle steps, expected the last alone", tr.progress.Idle)
+		t.Errorf("%d idle steps, expected 1, the last step", tr.progress.Idle)
 	}
 }
 
@@ -246,13 +246,13 @@ func TestNonFiniteStops(t *testing.T) {
 		}
 		s, err := readCheckpoint(filepath.Join(dir, CheckpointFile))
 		if err != nil || s.Progress.Step != 9 {
-			t.Errorf("%s: checkpoint of step %d, %v; expected the last good one, of step 9", c.name,
+			t.Errorf("%s: checkpoint of step %d, %v; expected the last good checkpoint, of step 9", c.name,
 				s.Progress.Step, err)
 		}
 	}
 }
 
-// end is everything a run leaves.
+// end holds the final weights and files of a run.
 type end struct {
 	Weights, Proxies []float32
 	Bank             features.BankState
@@ -260,7 +260,7 @@ type end struct {
 	Solver           SolverState
 	Metrics          string
 	Diagnostics      string
-	Checkpoint       string // with the best state
+	Checkpoint       string // contains the best state
 }
 
 func endOf(t *testing.T, b *bed, dir string) end {
@@ -280,13 +280,13 @@ func uninterrupted(t *testing.T, change func(*Config)) end {
 		t.Fatal(err)
 	}
 	if result.BestStep <= 0 || result.BestStep == 45 {
-		t.Fatalf("best at step %d: the test should have its best in the middle", result.BestStep)
+		t.Fatalf("best at step %d, expected a step in the middle of the run", result.BestStep)
 	}
 	return endOf(t, b, dir)
 }
 
-// A run that is interrupted at random steps, by Ctrl-C (which saves) or by a kill (which does not, and may
-// leave an incomplete line), and resumed each time, ends with the same bits as an uninterrupted one.
+// A run is interrupted at random steps and resumed each time: by Ctrl-C, which saves a checkpoint, or by a kill, which
+// saves none and may leave an incomplete line. It ends with the same bits as an uninterrupted run.
 func TestResumedRunIsTheSame(t *testing.T) { resumedIsTheSame(t, nil, 6) }
 
 func resumedIsTheSame(t *testing.T, change func(*Config), seeds uint64) {
@@ -307,7 +307,7 @@ func resumedIsTheSame(t *testing.T, change func(*Config), seeds uint64) {
 			}
 			b.cfg.Observe = Together(b.cfg.Observe, On(count))
 			if kill {
-				b.cfg.SaveHead = func(best bool) error { // called before a checkpoint is written: no checkpoint
+				b.cfg.SaveHead = func(best bool) error { // an error here prevents the checkpoint
 					if !best && left <= 0 {
 						killed = errors.New("killed")
 						return killed
@@ -323,7 +323,7 @@ func resumedIsTheSame(t *testing.T, change func(*Config), seeds uint64) {
 			cancel()
 			if err == nil {
 				if diff := cmp.Diff(want, endOf(t, b, dir)); diff != "" {
-					t.Errorf("seed %d, after %d cuts: resumed run differs (-whole +resumed):\n%s", seed, cuts, diff)
+					t.Errorf("seed %d, %d interruptions: resumed run differs (-whole +resumed):\n%s", seed, cuts, diff)
 				}
 				break
 			}
@@ -339,11 +339,11 @@ func resumedIsTheSame(t *testing.T, change func(*Config), seeds uint64) {
 				}
 			}
 			if cuts > 400 {
-				t.Fatal("no progress")
+				t.Fatal("the run makes no progress")
 			}
 		}
 		if cuts == 0 {
-			t.Errorf("seed %d: the run was never cut", seed)
+			t.Errorf("seed %d: the run was never interrupted", seed)
 		}
 	}
 }
@@ -367,11 +367,11 @@ func TestFinishedRunDoesNothingMore(t *testing.T) {
 		t.Errorf("%+v, %v after %d steps, expected %+v", second, err, len(again.facts), result)
 	}
 	if !bytes.Equal(metrics, read(t, dir, MetricsFile)) {
-		t.Error("metrics changed")
+		t.Error("the metrics of the finished run changed")
 	}
 }
 
-// TestBestIsKept follows made-up scores.
+// TestBestIsKept trains with validation scores that the test makes up.
 func TestBestIsKept(t *testing.T) {
 	scores := []float64{0.1, 0.5, 0.4, 0.5, 0.3, 0.9}
 	b := newBed(t, "", nil)
@@ -398,10 +398,10 @@ func TestBestIsKept(t *testing.T) {
 	}
 	tr.UseBest()
 	if !slices.Equal(b.encoder.w.Data, weights[1]) {
-		t.Error("the best state is not that of step 6")
+		t.Error("UseBest did not restore the state of step 6")
 	}
 	if got := b.scores[1]; got != (Validation{Epoch: 1, Step: 6, Score: 0.5, Best: true}) {
-		t.Errorf("told %+v", got)
+		t.Errorf("observed validations %+v", got)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Sampling is a way to build batches: [Groups], [Uniform] or [Shuffle]. Each can add unlabelled rows to every
-// batch: 0 or more, or all of them if there are fewer.
+// Sampling is a way to build batches: [Groups], [Uniform] or [Shuffle]. Each can add a number of unlabelled rows to
+// every batch. If the data have fewer unlabelled rows, a batch contains all of them.
 type Sampling interface {
 	checkSampling() (unlabelled int, err error)
 	buildSampling(s *Sampler) // called once the rows of s are known
@@ -17,42 +17,42 @@ type Sampling interface {
 
 // Sampler draws batches. An epoch is a pure function of (seed, number of the epoch), and always has the same
 // number of batches of the same size. Two variants draw PK batches of min(P, classes)·K rows: P distinct
-// classes with K rows each, class by class. The third draws rows. Rows with a negative label have none; they
-// are only in batches that ask for unlabelled rows, and come last there.
+// classes with K rows each, class by class. The third draws rows regardless of class. A negative label marks an
+// unlabelled row. Only batches with a number of unlabelled rows contain such rows, at their end.
 //
 //   - groups: the rows of a class are shuffled, padded by resampling to a multiple of K and cut into groups of
 //     K. A batch takes P classes without replacement, with probability proportional to the number of groups
-//     they have left. Every row is in every epoch. When fewer than P classes have groups left, finished
-//     classes contribute new draws of K, so that no batch is smaller than the others.
+//     they have left. Every row occurs in every epoch. When fewer than P classes have groups left, K rows of each
+//     of some finished classes are drawn again, so that all batches have the same size.
 //
 //   - uniform: every batch takes P classes at random, all equally likely, and K rows of each. An epoch has
-//     ⌈rows/(P·K)⌉ batches. Whether a row is in an epoch is up to chance: rows of small classes often are,
+//     ⌈rows/(P·K)⌉ batches. Whether a row occurs in an epoch is random: rows of small classes often occur,
 //     rows of large classes seldom.
 //
-//   - shuffle: all rows in random order, cut into batches. The rows left over, fewer than a batch, wait for
-//     another epoch: like a DataLoader with shuffle and drop_last. (Classifiers are usually trained on batches
-//     that ignore classes.)
+//   - shuffle: all rows in random order, cut into batches. An incomplete last batch is left out, as by torch's
+//     DataLoader with shuffle and drop_last. Classifiers are usually trained on such batches, which ignore
+//     classes.
 //
-// K rows of one class repeat a row only if the class has fewer than K; then every row of it is taken before one
-// is repeated.
+// The K rows of a class are distinct unless the class has fewer than K rows. Then each of its rows is taken once
+// before any row is repeated.
 //
 // A Sampler takes 4 bytes per row and, while an epoch is drawn, up to 4 more; batches are made on demand.
 //
-// groups follows the sampler released with PRISM and XBM. That one ends an epoch when fewer than P classes
-// remain, and so leaves out rows; this one does not. uniform is MPerClassSampler of pytorch-metric-learning
-// with a fixed epoch length.
+// groups follows the sampler released with PRISM and XBM. The released sampler ends an epoch when fewer than P
+// classes remain, and so leaves out rows; groups leaves out no row. uniform is MPerClassSampler of
+// pytorch-metric-learning with a fixed epoch length.
 type Sampler struct {
-	// of each class that has any, ascending, parts of one array; shuffle without classes: all rows as one
+	// the rows of each class that has rows, ascending, as parts of one array; shuffle: all rows in one list
 	rows    [][]int32
 	classes bool // rows are grouped by class
 	p, k    int
-	// starts an epoch; the result returns the labelled rows of one batch after another
+	// draw starts an epoch; each call of its result returns the labelled rows of the next batch
 	draw    func(rng *rand.Rand) func() []int
 	seed    uint64
 	batches int
 	views   int     // rows per drawn image
 	free    []int32 // unlabelled rows, if any are drawn
-	u       int     // number of these in a batch
+	u       int     // number of unlabelled rows in a batch
 }
 
 // NewSampler prepares draws from the rows 0 … len(labels)-1.
@@ -83,14 +83,14 @@ func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
 	return s, nil
 }
 
-// ShowViews makes batches list each drawn row n times: all rows once, then all of them again. It is for an
-// encoder that shows a different view of a row each time.
+// ShowViews makes each batch list all its rows n times, one pass over the rows after another. It is for an
+// encoder that draws a different view of a row each time.
 func (s *Sampler) ShowViews(n int) { s.views = n }
 
-// Images returns the number of rows drawn for a batch; the batch has each of them once per view.
+// Images returns the number of rows drawn for a batch. The batch lists each of these rows once per view.
 func (s *Sampler) Images() int { return s.countDrawnRows() + s.u }
 
-// countDrawnRows returns the number of drawn rows with a label.
+// countDrawnRows returns the number of labelled rows drawn for a batch, before views repeat them.
 func (s *Sampler) countDrawnRows() int { return s.p * s.k }
 
 // Batches returns the number of batches of any epoch.
@@ -145,7 +145,7 @@ func (s *Sampler) beginEpoch(e int) func() []int {
 	}
 }
 
-// repeatViews repeats rows once per view.
+// repeatViews lists the rows as many times as there are views, one pass after another.
 func (s *Sampler) repeatViews(rows []int) []int {
 	if s.views > 1 {
 		return slices.Repeat(rows, s.views)

@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 )
 
-// Groups draws P classes with K rows each; every row is in every epoch.
+// Groups draws P classes with K rows each, so that every row occurs in every epoch.
 type Groups struct {
 	Classes    int // P; if there are fewer: all of them; 0: 16
 	Images     int // K; 0: 4
@@ -23,8 +23,8 @@ func (g Groups) checkSampling() (unlabelled int, err error) {
 	return g.Unlabelled, err
 }
 
-// buildSampling sets an epoch to ⌈groups/P⌉ batches, or to the number of groups of the largest class if that is more,
-// because a batch has a class at most once.
+// buildSampling sets the length of an epoch to ⌈groups/P⌉ batches, or to the number of groups of the largest class if
+// that is larger, because a batch contains a class at most once.
 func (g Groups) buildSampling(s *Sampler) {
 	s.p, s.k, s.draw = min(cmp.Or(g.Classes, 16), len(s.rows)), cmp.Or(g.Images, 4), s.groupBatches
 	total, largest := 0, 0
@@ -35,12 +35,12 @@ func (g Groups) buildSampling(s *Sampler) {
 	s.batches = max((total+s.p-1)/s.p, largest)
 }
 
-// groupBatches distributes the groups over the batches. A class with as many groups left as there are batches left
-// must be in each of them; there are at most P such classes, because the groups left never exceed P times the
-// batches left. The other places are drawn with probability proportional to the groups left.
+// groupBatches distributes the groups over the batches. A class with as many remaining groups as remaining batches
+// must be in each of these batches. At most P classes are in that state, because the remaining groups never exceed P
+// times the remaining batches. The other classes are drawn with probability proportional to their remaining groups.
 func (s *Sampler) groupBatches(rng *rand.Rand) func() []int {
 	queues, left := s.classQueues(rng)
-	batches := s.batches // left
+	batches := s.batches // still to draw
 	chosen := make([]int, 0, s.p)
 	rest, open := features.AllRows(len(s.rows)), make([]int, len(s.rows))
 	taken := make([]bool, len(s.rows))
@@ -69,7 +69,7 @@ func (s *Sampler) groupBatches(rng *rand.Rand) func() []int {
 	}
 }
 
-// classQueues returns the rows of each class, K at a time, and their numbers of groups.
+// classQueues returns each class's shuffled rows, a multiple of K, and each class's number of groups.
 func (s *Sampler) classQueues(rng *rand.Rand) (queues [][]int32, left []int) {
 	queues, left = make([][]int32, len(s.rows)), make([]int, len(s.rows))
 	for c, rows := range s.rows {
@@ -79,7 +79,7 @@ func (s *Sampler) classQueues(rng *rand.Rand) (queues [][]int32, left []int) {
 	return queues, left
 }
 
-// chooseClasses appends at most P distinct classes with groups left, which open lists; it changes open.
+// chooseClasses appends at most P distinct classes from open, the list of classes with groups left. It reorders open.
 func (s *Sampler) chooseClasses(chosen, open []int, batchesLeft int, rng *rand.Rand) []int {
 	total := 0
 	for c, n := range open {
@@ -99,7 +99,7 @@ func (s *Sampler) chooseClasses(chosen, open []int, batchesLeft int, rng *rand.R
 	return chosen
 }
 
-// cutQueue appends the rows of a class, shuffled and padded to a multiple of K.
+// cutQueue appends the rows of a class to rows, shuffled and padded to a multiple of K.
 func (s *Sampler) cutQueue(rows []int32, class int, rng *rand.Rand) []int32 {
 	rows = append(rows, s.rows[class]...)
 	shuffleList(rows, rng)
@@ -110,7 +110,7 @@ func (s *Sampler) cutQueue(rows []int32, class int, rng *rand.Rand) []int32 {
 	if len(rows) < s.k {
 		return fillRows(rows, s.rows[class], s.k-rest, rng)
 	}
-	others := slices.Clone(rows[:len(rows)-rest]) // without those of the group being filled
+	others := slices.Clone(rows[:len(rows)-rest]) // the rows of the class outside the group being filled
 	return append(rows, chooseFirst(others, s.k-rest, rng)...)
 }
 

@@ -25,8 +25,8 @@ func rowsWithout(labels []int) []int32 {
 	return rows
 }
 
-// rowsByClass lists the rows of each class that has any, in order of class ID, as parts of one array filled by
-// a counting sort.
+// rowsByClass lists the rows of each class that has rows, in order of class ID. The lists are parts of one array,
+// which a counting sort fills.
 func rowsByClass(labels []int) [][]int32 {
 	count, all := map[int]int{}, 0
 	for _, label := range labels {
@@ -38,7 +38,7 @@ func rowsByClass(labels []int) [][]int32 {
 	flat, rows := make([]int32, all), make([][]int32, 0, len(count))
 	for _, c := range slices.Sorted(maps.Keys(count)) {
 		n := count[c]
-		count[c] = len(rows) // from here on its index
+		count[c] = len(rows) // from here on, count maps the class to its index
 		rows, flat = append(rows, flat[:0:n]), flat[n:]
 	}
 	for row, label := range labels {
@@ -50,7 +50,6 @@ func rowsByClass(labels []int) [][]int32 {
 	return rows
 }
 
-// appendRows appends rows to a batch.
 func appendRows(batch []int, rows []int32) []int {
 	for _, row := range rows {
 		batch = append(batch, int(row))
@@ -58,7 +57,7 @@ func appendRows(batch []int, rows []int32) []int {
 	return batch
 }
 
-// fillRows appends n rows, each once before any is repeated.
+// fillRows appends n random rows. It takes every row once before it repeats any.
 func fillRows[T int | int32](to []T, rows []int32, n int, rng *rand.Rand) []T {
 	pool := slices.Clone(rows)
 	for n > 0 {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkEpoch describes what is wrong with an epoch of PK batches, or returns "".
+// checkEpoch describes the first error in an epoch of PK batches, or returns "" if the epoch is correct.
 func checkEpoch(epoch [][]int, labels []int, p, k, batches int, visitsAll bool) string {
 	if len(epoch) != batches {
 		return fmt.Sprintf("%d batches, expected %d", len(epoch), batches)
@@ -99,11 +99,11 @@ func TestSamplerProperties(t *testing.T) {
 		}
 		for _, batch := range epoch {
 			if len(batch) != s.Size() {
-				t.Fatalf("batch of %d, Size says %d", len(batch), s.Size())
+				t.Fatalf("batch of %d rows, but Size returns %d", len(batch), s.Size())
 			}
 		}
 		again, _ := NewSampler(byClass(grouped, p, k), labels, seed)
-		again.Epoch(e + 1) // an epoch does not depend on those drawn before
+		again.Epoch(e + 1) // an epoch does not depend on epochs drawn before
 		if !cmp.Equal(again.Epoch(e), epoch) {
 			t.Fatal("the same epoch drawn again differs")
 		}
@@ -128,8 +128,8 @@ func TestSamplerDrawsDiffer(t *testing.T) {
 	}
 }
 
-// An epoch of shuffled rows has each labelled row at most once, in whole batches, in another order than the
-// next epoch; rows left out of one epoch are in another.
+// An epoch of shuffled rows consists of whole batches and has each labelled row at most once. The next epoch has a
+// different order, and rows left out of one epoch occur in another.
 func TestShuffledRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels := rapid.SliceOfN(rapid.IntRange(-1, 5), 1, 60).Draw(t, "labels")
@@ -174,12 +174,12 @@ func TestShuffledRows(t *testing.T) {
 			}
 		}
 		if rows > labelled/2 && len(seen) < labelled*3/4 {
-			t.Fatalf("40 epochs show %d of %d rows", len(seen), labelled)
+			t.Fatalf("40 epochs contain %d of %d rows", len(seen), labelled)
 		}
 	})
 }
 
-// byClass is one of the two samplings that draw classes.
+// byClass returns one of the two samplings that draw classes: Groups if grouped, otherwise Uniform.
 func byClass(grouped bool, classes, images int) Sampling {
 	if grouped {
 		return Groups{Classes: classes, Images: images}
@@ -190,14 +190,14 @@ func byClass(grouped bool, classes, images int) Sampling {
 func TestRandIsAFunctionOfItsArguments(t *testing.T) {
 	base := Rand(1, "sampler", 2).Uint64()
 	if Rand(1, "sampler", 2).Uint64() != base {
-		t.Error("the same arguments give another draw")
+		t.Error("equal arguments give different draws")
 	}
 	for name, other := range map[string]uint64{
 		"seed": Rand(2, "sampler", 2).Uint64(), "purpose": Rand(1, "samples", 2).Uint64(),
 		"moment": Rand(1, "sampler", 3).Uint64(),
 	} {
 		if other == base {
-			t.Errorf("another %s gives the same draw", name)
+			t.Errorf("a different %s gives the same draw", name)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func BenchmarkSamplerEpoch(b *testing.B) {
 	}
 }
 
-// Batches requested one after another equal the list.
+// Each yields the same batches as Epoch returns.
 func TestSamplerEach(t *testing.T) {
 	labels := []int{0, 0, 0, 1, 1, 2, 2, 2, 2, -1, -1}
 	for _, how := range []Sampling{Groups{Classes: 2, Images: 2, Unlabelled: 1}, Uniform{Classes: 2, Images: 2},

@@ -14,17 +14,16 @@ type ScheduleConfig struct {
 	Name       string  `yaml:"name" json:"name"`             // constant | cosine | linear | multistep | supcon
 	Min        float64 `yaml:"lr_min" json:"lr_min"`         // cosine: the rate at the end; supcon: see Schedule
 	Milestones []int   `yaml:"milestones" json:"milestones"` // multistep: the steps at which the rate falls
-	Gamma      float64 `yaml:"gamma" json:"gamma"`           // multistep, supcon: factor of each fall
+	Gamma      float64 `yaml:"gamma" json:"gamma"`           // multistep, supcon: factor by which the rate falls
 	Warmup     int     `yaml:"warmup" json:"warmup"`         // steps of linear rise at the start
-	// WarmupFrom is the rate at the start of the warm-up; 0: lr/warmup, because a first step at rate 0 would be
-	// wasted.
+	// WarmupFrom is the rate at the start of the warm-up. 0 means lr/warmup, because a first step at rate 0 would
+	// change nothing.
 	WarmupFrom float64 `yaml:"warmup_from" json:"warmup_from"`
 	Hold       float64 `yaml:"hold" json:"hold"`   // linear: share of the run before the rate falls
 	Beta1      float64 `yaml:"beta1" json:"beta1"` // linear: the solver's β₁ from epoch E on; 0: unchanged
 }
 
-// Schedule is the learning rate as a function of the step; η is the base rate and T the number of steps in the
-// run.
+// Schedule is the learning rate as a function of the step; η is the base rate and T the number of steps in the run.
 //
 //	constant   η
 //	cosine     min + (η - min)·(1 + cos(π t/T))/2, and min from T on
@@ -33,9 +32,9 @@ type ScheduleConfig struct {
 //	supcon     cosine by whole epochs e = 1, 2, …, with min = η·γ³ (SupContrast's own)
 //
 // With a warm-up of W steps the rate at t < W is from + (η - from)·t/W; the schedule then runs over the
-// remaining T - W steps. Only supcon counts its warm-up as part of the cosine, and rises to the cosine's value
-// at its end. linear uses whole epochs e = 0, 1, …, as Co-teaching's code does (80 of 200: Hold 0.4): the rate
-// does not fall within the first epoch, nor in a run of a single epoch.
+// remaining T - W steps. Only supcon treats the warm-up as part of the cosine: its rate rises to the cosine's value
+// at step W. linear uses whole epochs e = 0, 1, …, as Co-teaching's code does (80 of 200: Hold 0.4). Its rate is
+// constant during the first epoch, and therefore in a run of a single epoch.
 // Source: METHODS 12.1, 15.3; golden cosine_lr, multistep_lr, supcon_lr, coteaching_adam_plan.
 type Schedule struct {
 	ScheduleConfig
@@ -122,8 +121,8 @@ func (s Schedule) plainRate(step int) float64 {
 	return s.LR
 }
 
-// fallingEpoch returns the epoch of a step of a linear schedule, after the warm-up, the first epoch in which the
-// rate falls, and the number of epochs. Steps beyond the run are in an epoch of rate 0.
+// fallingEpoch returns, for a step of a linear schedule, the step's epoch counted from the end of the warm-up, the
+// first epoch in which the rate falls, and the number of epochs. Steps after the run belong to an epoch of rate 0.
 func (s Schedule) fallingEpoch(step int) (e, from, all int) {
 	all = (s.Total - s.Warmup + s.Epoch - 1) / s.Epoch
 	return min(step/s.Epoch, all), int(math.Round(s.Hold * float64(all))), all

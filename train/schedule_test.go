@@ -23,7 +23,7 @@ func TestScheduleValues(t *testing.T) {
 		cfg  train.ScheduleConfig
 		want []float64 // lr 1, 8 steps, epochs of 2
 	}{
-		{"nothing said", train.ScheduleConfig{}, []float64{1, 1, 1, 1, 1, 1, 1, 1}},
+		{"no settings", train.ScheduleConfig{}, []float64{1, 1, 1, 1, 1, 1, 1, 1}},
 		{"constant with warm-up", train.ScheduleConfig{Name: "constant", Warmup: 4},
 			[]float64{0.25, 0.4375, 0.625, 0.8125, 1, 1, 1, 1}},
 		{"warm-up from", train.ScheduleConfig{Warmup: 2, WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 1, 1, 1, 1}},

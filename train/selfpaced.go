@@ -10,21 +10,20 @@ import (
 	"winnow/losses"
 )
 
-// SelfPaced adds the sample weights of self-paced metric learning to a run. The run alternates: Every steps on
-// losses that weight their samples, then one round, which embeds the training set once and recomputes the
-// weights. The first steps weight every sample 1. A round also follows the last step, even after early
+// SelfPaced adds the sample weights of self-paced metric learning to a run. The run alternates between Every steps
+// on losses that weight their samples and one round. A round embeds the training set once and recomputes the
+// weights. Until the first round every weight is 1. A round also follows the last step, even after early
 // stopping, so that the final weights belong to the final embedding.
 //
-// All terms whose loss is [losses.Weighted] get the weights, by the IDs of the batch and of the memory bank. A
-// sample of weight 0 stays in the sampler's pool, because it may return as λ rises.
+// Every term whose loss is [losses.Weighted] gets the weights, by the IDs of the batch and of the memory bank. The
+// sampler still draws samples of weight 0, because their weight may become positive as λ rises.
 // Source: BSPML (002), algorithm 1. METHODS 8.4.
 type SelfPaced struct {
 	Weights *selfpaced.Weights
 	Every   int    // steps
-	Seed    uint64 // of the draws in rounds
+	Seed    uint64 // seeds the random draws of the rounds
 
-	// Embed returns the rows that Weights was created with, in order, embedded by the encoder's current
-	// weights.
+	// Embed returns the rows that Weights was created with, in order, embedded by the encoder's current weights.
 	Embed func(context.Context) (features.Set, error)
 }
 
@@ -44,7 +43,7 @@ func (s *SelfPaced) checkWeighing(terms []Term) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("train: self-paced weights without a loss that weighs its samples, expected one")
+	return fmt.Errorf("train: self-paced weights need a loss that weights its samples, found none")
 }
 
 // spreadWeights passes the current weights to the losses.
@@ -57,7 +56,7 @@ func (t *Trainer) spreadWeights() {
 	}
 }
 
-// roundDue reports whether a round is due: after every Every steps and at the end, also after early stopping.
+// roundDue reports whether a round is due: every Every steps and at the end of the run, even after early stopping.
 func (t *Trainer) roundDue() bool {
 	s, p := t.SelfPaced, t.progress
 	return s != nil && p.Weighed < p.Step && (p.Step%s.Every == 0 || p.Step == t.Steps || t.lostPatience())
@@ -79,7 +78,7 @@ func (t *Trainer) runRound(ctx context.Context) error {
 	return t.reportFact(Weighing{Epoch: t.epochOf(p.Step), Step: p.Step, Round: r})
 }
 
-// writeRound writes one round.
+// writeRound writes one round of weights.
 func (m *metrics) writeRound(w Weighing) error {
 	r := w.Round
 	return m.putMetric(Metric{Step: w.Step, Epoch: w.Epoch, Weights: &r}, []tfevents.Scalar{

@@ -38,7 +38,7 @@ func newPaced(t testing.TB, dir string, change func(*Config, *selfpaced.Config))
 		}
 		settings := selfpaced.Default()
 		settings.Mu, settings.Growth, settings.Start, settings.LambdaMax = 0.5, 1.02, 0.2, 50
-		settings.Classes, settings.PerClass, settings.Rate, settings.Visits = 3, 4, 0.05, 5 // the rounds draw
+		settings.Classes, settings.PerClass, settings.Rate, settings.Visits = 3, 4, 0.05, 5 // rounds with random draws
 		c.SelfPaced = &SelfPaced{Every: 7, Seed: 1, Embed: p.embed}
 		if change != nil {
 			change(c, &settings)
@@ -51,7 +51,7 @@ func newPaced(t testing.TB, dir string, change func(*Config, *selfpaced.Config))
 	return p
 }
 
-// embed returns the training set as embedded by the encoder now.
+// embed embeds the training set with the encoder's current weights and counts the calls.
 func (p *paced) embed(ctx context.Context) (features.Set, error) {
 	p.embeds++
 	set := p.encoder.set
@@ -59,7 +59,7 @@ func (p *paced) embed(ctx context.Context) (features.Set, error) {
 	return features.Set{X: z, Labels: set.Labels, IDs: set.IDs}, ctx.Err()
 }
 
-// pacedEnd is everything that such a run leaves.
+// pacedEnd holds the final weights and files of a self-paced run.
 type pacedEnd struct {
 	Rest      end
 	SelfPaced selfpaced.State
@@ -69,12 +69,12 @@ func (p *paced) endOf(t *testing.T, dir string) pacedEnd {
 	return pacedEnd{endOf(t, p.bed, dir), p.cfg.SelfPaced.Weights.State()}
 }
 
-// Rounds come after their steps and after the last one. The steps between two rounds use the weights of the
-// first, by the IDs of the samples; metrics report each round.
+// A round follows every block of steps and the last step. The steps of a block use the weights from the round before
+// it, by the IDs of the samples. The metrics contain each round.
 func TestRoundsAlternateWithSteps(t *testing.T) {
 	dir := t.TempDir()
 	p := newPaced(t, dir, nil)
-	var seen [][]float64 // of each step
+	var seen [][]float64 // the loss's weights at each step
 	inner := p.cfg.Terms[0].Loss
 	watch := &watchedWeights{Weighted: inner.(losses.Weighted)}
 	p.cfg.Terms[0].Loss = watch
@@ -102,13 +102,13 @@ func TestRoundsAlternateWithSteps(t *testing.T) {
 			t.Errorf("step %d: weights %v before the first round", i+1, w)
 		}
 		if i >= 7 && i%7 == 0 && slices.Equal(w, seen[i-1]) {
-			t.Errorf("step %d: the weights are still those before the round", i+1)
+			t.Errorf("step %d: the round did not change the weights", i+1)
 		}
 	}
 	final := p.cfg.SelfPaced.Weights.All()
 	for i, id := range set.IDs {
 		if watch.w[id] != final[i] {
-			t.Fatalf("the loss weighs sample %d by %v, expected %v", id, watch.w[id], final[i])
+			t.Fatalf("the loss has weight %v for sample %d, expected %v", watch.w[id], id, final[i])
 		}
 	}
 	var told []Weighing
@@ -129,7 +129,7 @@ func TestRoundsAlternateWithSteps(t *testing.T) {
 	}
 }
 
-// watchedWeights records what it receives.
+// watchedWeights is a loss that records the weights that it receives.
 type watchedWeights struct {
 	losses.Weighted
 	w []float64
@@ -140,10 +140,10 @@ func (l *watchedWeights) SetWeights(w []float64) {
 	l.Weighted.SetWeights(w)
 }
 
-// epochOf is the epoch of a step, from 1.
+// epochOf returns the epoch of a step; both are counted from 1.
 func (s *Sampler) epochOf(step int) int { return (step + s.Batches() - 1) / s.Batches() }
 
-// Interrupted anywhere, even in the middle of a round, and resumed, a run leaves the same bytes.
+// A run that is interrupted anywhere, even during a round, and resumed writes the same bytes as an uninterrupted run.
 func TestResumedPacedRunIsTheSame(t *testing.T) {
 	dir := t.TempDir()
 	p := newPaced(t, dir, nil)
@@ -154,7 +154,7 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 	want := p.endOf(t, dir)
 	if first, last := want.SelfPaced.Weights[0], want.SelfPaced; last.Rounds != 7 ||
 		slices.Max(last.Weights) == slices.Min(last.Weights) {
-		t.Fatalf("weights that say nothing: %v, %d rounds", first, last.Rounds)
+		t.Fatalf("the weights do not vary, so that the test shows nothing: %v, %d rounds", first, last.Rounds)
 	}
 	for seed := range uint64(6) {
 		rng, dir, cuts, inRound := rand.New(rand.NewPCG(seed, 2)), t.TempDir(), 0, 0
@@ -183,7 +183,7 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 			cancel()
 			if err == nil {
 				if diff := cmp.Diff(want, p.endOf(t, dir)); diff != "" {
-					t.Errorf("seed %d, after %d cuts: resumed run differs (-whole +resumed):\n%s", seed, cuts, diff)
+					t.Errorf("seed %d, %d interruptions: resumed run differs (-whole +resumed):\n%s", seed, cuts, diff)
 				}
 				break
 			}
@@ -191,18 +191,18 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 				t.Fatal(cuts, err)
 			}
 			f := must(os.OpenFile(filepath.Join(dir, MetricsFile), os.O_APPEND|os.O_WRONLY, 0))
-			// lost later steps
+			// lines of later steps, which the checkpoint does not contain
 			fmt.Fprintf(f, `{"step":%d,"epoch":9,"selfpaced":{"number":3}}`+"\n"+`{"step":99,"lo`, 44)
 			f.Close()
 		}
 		if cuts == 0 || inRound == 0 && seed == 0 {
-			t.Errorf("seed %d: %d cuts, %d of them in a round", seed, cuts, inRound)
+			t.Errorf("seed %d: %d interruptions, %d of them during a round", seed, cuts, inRound)
 		}
 	}
 }
 
-// A run that stops early also ends with a round, after the validation that stopped it: its weights belong to
-// its last embedding, even if it was interrupted before that round.
+// A run that stops early also ends with a round, after the validation that stopped it. Its weights belong to its last
+// embedding, even if the run was interrupted before that round.
 func TestLostPatienceEndsWithARound(t *testing.T) {
 	change := func(c *Config, _ *selfpaced.Config) {
 		c.Validate = func(context.Context) (float64, error) { return 0, nil }
@@ -240,8 +240,7 @@ func TestLostPatienceEndsWithARound(t *testing.T) {
 	}
 }
 
-// With weights of 1 throughout, a run equals one on the plain loss with the same settings, bit for bit, step
-// for step.
+// A run whose weights are always 1 equals, bit for bit at every step, a run with the unweighted loss.
 func TestWeightsOfOneChangeNothing(t *testing.T) {
 	run := func(name string, settings map[string]any, lambda float64) *paced {
 		p := newPaced(t, "", func(c *Config, s *selfpaced.Config) {
@@ -259,10 +258,10 @@ func TestWeightsOfOneChangeNothing(t *testing.T) {
 		}
 		return p
 	}
-	ones := run("weighted_multi_similarity", map[string]any{"base": 0.7}, 1e6) // no loss is as high
+	ones := run("weighted_multi_similarity", map[string]any{"base": 0.7}, 1e6) // every loss is below λ
 	plain := run("multi_similarity", map[string]any{"base": 0.7}, 0)
 	if slices.Min(ones.cfg.SelfPaced.Weights.All()) != 1 || len(ones.rounds) != 7 {
-		t.Fatalf("the weights left 1: %+v", ones.rounds)
+		t.Fatalf("some weights are not 1: %+v", ones.rounds)
 	}
 	for i, s := range ones.facts {
 		if o := plain.facts[i]; s.Loss != o.Loss || s.GradientNorm != o.GradientNorm || s.Skipped {
@@ -275,17 +274,17 @@ func TestWeightsOfOneChangeNothing(t *testing.T) {
 	}
 	if other := run("weighted_multi_similarity", map[string]any{"base": 0.7}, 1); slices.Equal(other.encoder.w.Data,
 		plain.encoder.w.Data) {
-		t.Error("samples that weigh less change nothing")
+		t.Error("lower weights have no effect")
 	}
 }
 
-// A run that cannot start or continue says why.
+// A run that cannot start or continue returns an error with the reason.
 func TestPacedRunRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Config, *selfpaced.Config){
 		"train: self-paced weights every 0 steps, expected at least 1": func(c *Config, _ *selfpaced.Config) {
 			c.SelfPaced.Every = 0
 		},
-		"train: self-paced weights without a loss that weighs its samples, expected one": func(c *Config,
+		"train: self-paced weights need a loss that weights its samples, found none": func(c *Config,
 			_ *selfpaced.Config) {
 			c.Terms = c.Terms[2:]
 		},

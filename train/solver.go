@@ -8,19 +8,19 @@ import (
 	"winnow/features"
 )
 
-// Solver changes parameters along their gradients. Only one goroutine may use it.
+// Solver updates parameters from their gradients. Only one goroutine may use it at a time.
 type Solver interface {
-	// Step moves the data of every parameter with learning rate lr. It reads the gradients and does not change
-	// them. Parameters are identified by name: names must differ, and a name keeps its shape.
+	// Step updates the data of every parameter with learning rate lr. It does not change the gradients.
+	// Parameters are identified by name: names must be unique, and the shape under a name must stay the same.
 	Step(params []*features.Param, lr float64)
-	// State returns what Step needs to continue exactly as if it had not stopped. It is a view, valid until the
-	// next Step, because the memory of a large network's solver is twice the network.
+	// State returns the state with which another solver would continue exactly like this one. It is a view, valid
+	// until the next Step: a copy for a large network would take twice the network's memory.
 	State() SolverState
 	// SetState copies a state from a solver of the same kind and settings, for the given parameters.
 	SetState(state SolverState, params []*features.Param) error
 }
 
-// SolverState is the memory of a solver as plain data for checkpoints, in order of names.
+// SolverState is the memory of a solver as plain data for checkpoints, sorted by parameter name.
 type SolverState struct {
 	Solver string       `json:"solver"`
 	Params []ParamState `json:"params"`
@@ -62,7 +62,7 @@ func (s *solver) Step(params []*features.Param, lr float64) {
 			s.slots[p.Name] = mem
 		}
 		if len(mem.buffers) > 0 && len(mem.buffers[0]) != len(p.Data) {
-			panic(fmt.Sprintf("train: solver: parameter %s has %d weights, had %d", p.Name, len(p.Data),
+			panic(fmt.Sprintf("train: solver: parameter %s has %d weights, expected %d as before", p.Name, len(p.Data),
 				len(mem.buffers[0])))
 		}
 		mem.steps++
@@ -71,8 +71,8 @@ func (s *solver) Step(params []*features.Param, lr float64) {
 	}
 }
 
-// setBeta1 changes β₁ from the next step on, like setting it between steps in torch: the bias correction of the
-// mean uses the new β₁ for all steps.
+// setBeta1 changes β₁ from the next step on. As in torch, the bias correction of the mean then uses the new β₁ as if
+// all earlier steps had used it.
 func (s *solver) setBeta1(beta1 float64) { s.cfg.Beta1 = beta1 }
 
 // beta1Solver is a solver with a β₁ that can be changed.
@@ -101,7 +101,7 @@ func (s *solver) State() SolverState {
 	return out
 }
 
-// SetState copies a state. One that does not fit the solver or the parameters is an error and changes nothing.
+// SetState copies a state. If the state does not fit the solver or params, it returns an error and changes nothing.
 func (s *solver) SetState(state SolverState, params []*features.Param) error {
 	slots := make(map[string]*solverSlot, len(state.Params))
 	for _, p := range state.Params {

@@ -18,8 +18,8 @@ func benchParam(rows, cols int) *features.Param {
 	return p
 }
 
-// BenchmarkSolver steps the weights of a head of 2048→512. The floor moves the same bytes: it reads what the
-// solver reads and writes what it writes.
+// BenchmarkSolver steps the weights of a head from 2048 to 512 dimensions. The benchmark "floor" only reads and writes
+// the same memory as a solver.
 func BenchmarkSolver(b *testing.B) {
 	for _, c := range []SolverConfig{
 		{Name: "sgd", LR: GivenLR(1e-3), Momentum: 0.9, WeightDecay: 1e-4},

@@ -14,7 +14,7 @@ import (
 // must be zero or its default. Start from [DefaultSolver]: zero means zero.
 type SolverConfig struct {
 	Name string `yaml:"name" json:"name"` // sgd | adam | adamw | rmsprop
-	// initial rate of the schedule; Step receives the rate of its step
+	// the schedule's base rate; Step receives the scheduled rate
 	LR          LearningRate `yaml:"lr" json:"lr"`
 	WeightDecay float64      `yaml:"weight_decay" json:"weight_decay"`
 	Momentum    float64      `yaml:"momentum" json:"momentum"`
@@ -28,26 +28,26 @@ type SolverConfig struct {
 	Eps         float64      `yaml:"eps" json:"eps"`
 }
 
-// LearningRate is a rate ≥ 0, or one that the run chooses before the first step: it uses and records a number.
-// Solvers need a number.
+// LearningRate is a given rate ≥ 0, or the choice of a rate that the run makes and records before the first step.
+// Solvers need a given rate.
 type LearningRate struct {
 	Value  float64
 	Choose Choice
 }
 
-// Choice says how a run chooses a rate.
+// Choice names a way in which a run chooses a rate.
 type Choice string
 
-// The choices; the zero value is a rate that is given.
+// The choices. The zero value means that the rate is given.
 const (
 	ByTest Choice = "auto"  // by a range test
-	Usual  Choice = "usual" // for what is trained
+	Usual  Choice = "usual" // the usual rate for the kind of parameters that are trained
 )
 
 // GivenLR returns a rate that is given.
 func GivenLR(rate float64) LearningRate { return LearningRate{Value: rate} }
 
-// UnmarshalText reads a rate.
+// UnmarshalText parses a number, "auto" or "usual".
 func (r *LearningRate) UnmarshalText(text []byte) error {
 	if c := Choice(text); c == ByTest || c == Usual {
 		*r = LearningRate{Choose: c}
@@ -61,7 +61,7 @@ func (r *LearningRate) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Given returns the rate; ok is false while it is to be chosen.
+// Given returns the rate; ok is false if the run has yet to choose one.
 func (r LearningRate) Given() (rate float64, ok bool) { return r.Value, r.Choose == "" }
 
 // String returns the rate as written in a file.
@@ -72,8 +72,8 @@ func (r LearningRate) String() string {
 	return strconv.FormatFloat(r.Value, 'g', -1, 64)
 }
 
-// DefaultSolver returns torch's defaults. It does not check the name; validate does. (torch has no default rate
-// for sgd: 0.01 here.)
+// DefaultSolver returns torch's defaults, with rate 0.01 for sgd, for which torch has no default. It does not check
+// the name; validateSolver does.
 func DefaultSolver(name string) SolverConfig {
 	c := SolverConfig{Name: name, LR: GivenLR(1e-3), Beta1: 0.9, Beta2: 0.999, Alpha: 0.99, Eps: 1e-8}
 	switch name {

@@ -9,20 +9,20 @@ import (
 	"winnow/features"
 )
 
-// placedSolver is a solver for weights that lie in a [features.Place]. It computes what [weightUpdate] describes, as a
-// graph over all weights at once, and keeps its memory there too.
+// placedSolver is a solver for weights in a [features.Place], such as a GPU. It computes the updates of [weightUpdate]
+// with one graph over all weights, and keeps its memory in the same place.
 type placedSolver struct {
 	cfg     SolverConfig
 	place   features.Place
 	steps   int
-	clip    float64 // factor of the gradients in the next Step
-	err     error   // of the last Step
+	clip    float64 // the next Step multiplies the gradients by clip
+	err     error   // result of the last Step
 	program *features.Program
 	buffers [][][]float32 // by buffer, then parameter: the copies that State returns
 }
 
-// NewPlacedSolver returns a solver for validated settings that steps all weights of a place together. Gradients are
-// those that the place has; the params given to Step only have to be the place's.
+// NewPlacedSolver returns a solver for validated settings that updates all weights of a place together. Step uses the
+// gradients in the place, not the gradients of its params argument, which must be the place's parameters.
 func NewPlacedSolver(cfg SolverConfig, place features.Place) (Solver, error) {
 	if err := cfg.validateSolver(); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func NewPlacedSolver(cfg SolverConfig, place features.Place) (Solver, error) {
 	return &placedSolver{cfg: cfg, place: place, clip: 1, program: updateProgram(cfg)}, nil
 }
 
-// Step implements [Solver]. What goes wrong on a device is kept in err.
+// Step implements [Solver]. It stores an error of the device in err.
 func (s *placedSolver) Step(_ []*features.Param, lr float64) {
 	if s.steps == 0 { // another solver may have used the place before
 		if s.err = s.clearPlaced(); s.err != nil {
@@ -46,7 +46,7 @@ func (s *placedSolver) Step(_ []*features.Param, lr float64) {
 	}
 }
 
-// clearPlaced forgets what the place's vectors hold.
+// clearPlaced sets the solver's buffers in the place to zero.
 func (s *placedSolver) clearPlaced() error {
 	for _, name := range s.bufferVectors() {
 		if err := s.place.Store(name, slicesLike(s.place.Params())); err != nil {
@@ -58,7 +58,7 @@ func (s *placedSolver) clearPlaced() error {
 
 func (s *placedSolver) setBeta1(beta1 float64) { s.cfg.Beta1 = beta1 }
 
-// bufferVectors names the solver's buffers in the place.
+// bufferVectors returns the names of the solver's buffers in the place.
 func (s *placedSolver) bufferVectors() []string {
 	names := s.cfg.bufferNames()
 	for i, name := range names {
@@ -103,7 +103,7 @@ func slicesLike(params []*features.Param) [][]float32 {
 	return list
 }
 
-// SetState implements [Solver]. The state may come from a solver of the computer's memory.
+// SetState implements [Solver]. The state may come from a solver whose weights are in Go's memory.
 func (s *placedSolver) SetState(state SolverState, params []*features.Param) error {
 	check := solver{cfg: s.cfg}
 	if err := check.SetState(state, params); err != nil {
@@ -124,14 +124,13 @@ func (s *placedSolver) SetState(state SolverState, params []*features.Param) err
 			return err
 		}
 	}
-	for _, slot := range check.slots { // weights that are trained together have taken as many steps
+	for _, slot := range check.slots { // weights that are trained together have the same number of steps
 		s.steps = slot.steps
 	}
 	return nil
 }
 
-// updateNumbers returns the coefficients of an update in the order in which [updateProgram] reads them. clip scales the
-// gradient.
+// updateNumbers returns an update's coefficients in the order of [updateProgram]. clip scales the gradient.
 func (u weightUpdate) updateNumbers(clip float64) []float32 {
 	c := u.cfg
 	switch u.rule {
@@ -156,7 +155,7 @@ func (u weightUpdate) updateNumbers(clip float64) []float32 {
 	return []float32{float32(clip), l2, b1, float32(1 - c.Beta1), b2, float32(1 - c.Beta2), step, scale, eps, shrink}
 }
 
-// programs builds programs for a place.
+// programs builds the graphs that a place runs.
 type programs struct {
 	b    *graph.Builder
 	size graph.Shape
@@ -169,7 +168,7 @@ func newProgram(name string) *programs {
 func (p *programs) programVector(name string) string         { return p.b.Input(name, graph.Float32, p.size) }
 func (p *programs) programOp(op string, in ...string) string { return p.b.Node(op, in) }
 
-// runNumbers returns the k numbers of a run.
+// runNumbers returns the names of the k scalar inputs of a run.
 func (p *programs) runNumbers(k int) []string {
 	all := p.b.Input("numbers", graph.Float32, graph.ShapeOf(int64(k)))
 	if k == 1 {
@@ -183,14 +182,13 @@ func (p *programs) runNumbers(k int) []string {
 	return n.Outputs
 }
 
-// finishProgram returns the program, in which every output is computed where it lies.
 func (p *programs) finishProgram(outputs ...string) *features.Program {
 	p.b.SetOutputs(outputs...)
 	return &features.Program{Model: p.b.Model().Marshal()}
 }
 
-// updateProgram writes a solver's update (see [weightUpdate]) as a program. A vector is written by the last node that
-// reads it or later, so that it may lie where it lay.
+// updateProgram builds the graph of a solver's update (see [weightUpdate]). No node reads a vector after the node that
+// computes its new value, so that the new value can overwrite the vector.
 func updateProgram(c SolverConfig) *features.Program {
 	p := newProgram(c.Name)
 	rule := c.updateRule()
@@ -252,8 +250,8 @@ func updateProgram(c SolverConfig) *features.Program {
 	return p.finishProgram(outputs...)
 }
 
-// squaresProgram returns the sum of the squares of all gradients: first within rows, so that no long sum is taken in
-// float32. ReduceSumSquare is one node less, but ONNX Runtime has no fast kernel of it for CUDA: 2 ms for 2 million.
+// squaresProgram computes the sum of the squares of all gradients. It sums rows first, because one long float32 sum
+// would be inaccurate. ReduceSumSquare would save a node, but is slow in ONNX Runtime on CUDA: 2 ms for 2 million.
 var squaresProgram = func() *features.Program {
 	p := newProgram("squares")
 	g := p.programVector("gradients")

@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 )
 
-// solverCases are all solvers with every setting that changes their arithmetic.
+// solverCases returns all solvers, each with every setting that changes its arithmetic.
 func solverCases() map[string]SolverConfig {
 	with := func(name string, change func(*SolverConfig)) SolverConfig {
 		c := DefaultSolver(name)
@@ -41,8 +41,8 @@ func solverCases() map[string]SolverConfig {
 	}
 }
 
-// slowSolver follows torch's documentation literally, for one weight, unrolled over the history of its
-// gradients. reach is the largest distance of the weight from 0.
+// slowSolver follows torch's documentation literally for one weight and the list of its gradients. It returns the last
+// weight, and in reach the largest absolute value of the weight.
 func slowSolver(c SolverConfig, x float64, gradients []float64, lr float64) (last, reach float64) {
 	var v, m, sq, top float64
 	for i, g := range gradients {
@@ -96,7 +96,7 @@ func slowSolver(c SolverConfig, x float64, gradients []float64, lr float64) (las
 	return x, max(reach, math.Abs(x))
 }
 
-// fixedGradients are independent of the weights, so that every weight can be computed alone.
+// fixedGradients returns gradients that do not depend on the weights, so that each weight can be computed separately.
 func fixedGradients(n, steps int) [][]float32 {
 	rng := rand.New(rand.NewPCG(3, 4))
 	out := make([][]float32, steps)
@@ -104,7 +104,7 @@ func fixedGradients(n, steps int) [][]float32 {
 		out[s] = make([]float32, n)
 		for i := range out[s] {
 			switch i % 7 {
-			case 0: // never any gradient
+			case 0: // this weight's gradient is always 0
 			case 1:
 				out[s][i] = float32(rng.NormFloat64() * 1e-12)
 			case 2:
@@ -144,7 +144,8 @@ func mustSolver(t testing.TB, c SolverConfig) Solver {
 	return s
 }
 
-// offLoops is the worst difference of a solver from slowSolver at rate believed, relative to the reach.
+// offLoops returns the largest difference, relative to reach, between a solver with rate lr and slowSolver with rate
+// believed.
 func offLoops(t *testing.T, c SolverConfig, lr, believed float64) (worst float64) {
 	const n, steps = 1111, 6
 	gradients := fixedGradients(n, steps)
@@ -168,10 +169,10 @@ func offLoops(t *testing.T, c SolverConfig, lr, believed float64) (worst float64
 func TestSolverAgainstLoops(t *testing.T) {
 	for name, c := range solverCases() {
 		if d := offLoops(t, c, 0.01, 0.01); d > 3e-6 {
-			t.Errorf("%s: off by %.3g", name, d)
+			t.Errorf("%s: differs by %.3g", name, d)
 		}
 		if d := offLoops(t, c, 0.01, 0.01001); d < 3e-6 {
-			t.Errorf("%s: a rate wrong by 1/1000 is not seen (%.3g)", name, d)
+			t.Errorf("%s: a relative error of 1/1000 in the rate goes unnoticed (%.3g)", name, d)
 		}
 	}
 }
@@ -196,7 +197,7 @@ func TestFastUpdateAgreesWithScalar(t *testing.T) {
 		}
 		for i := range fast.Data {
 			if d := math.Abs(float64(fast.Data[i]) - float64(slow.Data[i])); !(d <= 1e-6) {
-				t.Fatalf("%s: weight %d: %v by vectors, %v by scalars", name, i, fast.Data[i], slow.Data[i])
+				t.Fatalf("%s: weight %d: %v by vector code, %v by scalar code", name, i, fast.Data[i], slow.Data[i])
 			}
 		}
 	}
@@ -215,7 +216,7 @@ func TestSolverDoesNotDependOnCores(t *testing.T) {
 			if first == nil {
 				first = p.Data
 			} else if !slices.Equal(first, p.Data) {
-				t.Errorf("%s: other weights with %d cores", name, cores)
+				t.Errorf("%s: different weights with %d cores", name, cores)
 			}
 		}
 	}
@@ -242,22 +243,22 @@ func TestSolverStateGoesOnExactly(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if diff := cmp.Diff(state, second.State()); diff != "" {
-			t.Errorf("%s: the state changes on its way: %s", name, diff)
+			t.Errorf("%s: the state changed when it was copied: %s", name, diff)
 		}
 		for i := range state.Params {
 			for _, b := range state.Params[i].Buffers {
-				clear(b) // it was copied
+				clear(b) // SetState must have copied the state
 			}
 		}
 		train32(t, second, part, gradients[3:], 0.01)
 		if !slices.Equal(whole.Data, part.Data) {
-			t.Errorf("%s: a resumed run ends elsewhere", name)
+			t.Errorf("%s: a resumed run ends with different weights", name)
 		}
 		fresh, forgetful := testParam(n), mustSolver(t, c)
 		train32(t, mustSolver(t, c), fresh, gradients[:3], 0.01)
 		train32(t, forgetful, fresh, gradients[3:], 0.01)
 		if len(c.bufferNames()) > 0 && slices.Equal(whole.Data, fresh.Data) {
-			t.Errorf("%s: a lost state is not seen", name)
+			t.Errorf("%s: a lost state goes unnoticed", name)
 		}
 	}
 }
@@ -269,7 +270,7 @@ func TestSolverTreatsParametersApart(t *testing.T) {
 	weight, bias := testParam(3), testParam(3)
 	weight.Name, bias.Name, bias.NoDecay = "weight", "bias", true
 	before := slices.Clone(bias.Data)
-	s.Step([]*features.Param{weight, bias}, 0.1) // no gradients: only decay can move
+	s.Step([]*features.Param{weight, bias}, 0.1) // without gradients only weight decay changes parameters
 	if !slices.Equal(bias.Data, before) {
 		t.Errorf("decay moved a parameter without decay: %v, was %v", bias.Data, before)
 	}

@@ -2,7 +2,7 @@ package train
 
 import "testing"
 
-// Short parameters can be at any address: their norm, which metrics and clipping use, must not depend on it.
+// Short parameters can have any memory alignment. Their norm, which metrics and clipping use, must not depend on it.
 func TestSquaresDoNotDependOnTheirPlace(t *testing.T) {
 	rng := Rand(1, "squares", 0)
 	for n := range 16 {
@@ -15,7 +15,7 @@ func TestSquaresDoNotDependOnTheirPlace(t *testing.T) {
 			memory := make([]float32, n+shift)
 			copy(memory[shift:], values)
 			if got := sumSquares(memory[shift:]); got != want {
-				t.Errorf("%d numbers, %d places on: %v, expected %v", n, shift, got, want)
+				t.Errorf("%d numbers, address shifted by %d: %v, expected %v", n, shift, got, want)
 			}
 		}
 	}

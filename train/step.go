@@ -10,9 +10,9 @@ import (
 	"winnow/features"
 )
 
-// trainStep trains on the next batch in the order of PRISM's Algorithm 1 (METHODS 7.1): embed, judge by the bank as
-// it was before this batch, evaluate the losses on the kept rows, step, push the kept rows as embedded before
-// the step.
+// trainStep trains on the next batch in the order of PRISM's Algorithm 1 (METHODS 7.1): it embeds the batch, scores
+// its labels against the bank, which does not contain the batch yet, evaluates the losses on the kept rows and steps
+// the solvers. It pushes the kept rows, as embedded before the step, into the bank.
 func (t *Trainer) trainStep() (*Step, error) {
 	rows := t.nextBatch()
 	t.Clock.step = t.progress.Step + 1
@@ -66,7 +66,8 @@ func (t *Trainer) trainStep() (*Step, error) {
 	return f, nil
 }
 
-// descendNoting notes the rows during the descent, which on a device mostly waits and changes nothing that is noted.
+// descendNoting runs noteRows concurrently with descendGroups. On a device descendGroups mostly waits, and it does not
+// change the rows that noteRows reads.
 func (t *Trainer) descendNoting(z, seen, kept features.Set) error {
 	var noting sync.WaitGroup
 	noting.Go(func() { t.noteRows(kept) })
@@ -75,7 +76,7 @@ func (t *Trainer) descendNoting(z, seen, kept features.Set) error {
 	return err
 }
 
-// noteRows pushes a batch, as it was embedded before the step, into the memory.
+// noteRows pushes the kept rows of a batch, as embedded before the step, into the memory bank.
 func (t *Trainer) noteRows(kept features.Set) {
 	f := &t.fact
 	if t.Bank != nil {
@@ -94,7 +95,7 @@ func (t *Trainer) nextBatch() []int {
 	return t.epochBatch(b)
 }
 
-// epochBatch returns batch b of the epoch: the last one drawn or a later one.
+// epochBatch returns batch b of the current epoch. b must be the batch drawn last or a later batch.
 func (t *Trainer) epochBatch(b int) []int {
 	for ; t.drawn <= b; t.drawn++ {
 		t.last = t.draw()
@@ -102,7 +103,7 @@ func (t *Trainer) epochBatch(b int) []int {
 	return t.last
 }
 
-// announceNext passes the next step's rows, if they are of this epoch, to an encoder that can start on them.
+// announceNext passes the next step's rows to an encoder that is [Announced], if that step is in the same epoch.
 func (t *Trainer) announceNext() {
 	next := t.progress.Step + 1
 	if e, ok := t.Encoder.(Announced); ok && next < t.Steps && next%t.Sampler.Batches() != 0 {
@@ -110,7 +111,7 @@ func (t *Trainer) announceNext() {
 	}
 }
 
-// judgeBatch records the filter's judgement of a batch.
+// judgeBatch runs the filter on a batch and records its scores, its threshold and the rows that it keeps.
 func (t *Trainer) judgeBatch(z features.Set) {
 	f := &t.fact
 	if t.Filter == nil {
@@ -141,8 +142,8 @@ func (t *Trainer) addTrusted(kept, ids []int) []int {
 	return t.both
 }
 
-// gatherKept copies the kept rows together, followed by the unlabelled rows, which are those of z from known on. If
-// all rows are kept it returns z without a copy.
+// gatherKept returns a set of the kept rows, followed by the unlabelled rows, which start at row known of z. If all
+// rows are kept, it returns z itself.
 func (t *Trainer) gatherKept(z features.Set, known int) features.Set {
 	f := &t.fact
 	if len(f.Kept) == known {
@@ -161,7 +162,7 @@ func (t *Trainer) gatherKept(z features.Set, known int) features.Set {
 	return k
 }
 
-// sourceRow returns the row of the batch that gather put at a position.
+// sourceRow returns the row of the batch that gatherKept copied to a position.
 func (t *Trainer) sourceRow(place, known int) int {
 	if kept := t.fact.Kept; place < len(kept) {
 		return kept[place]
@@ -169,9 +170,9 @@ func (t *Trainer) sourceRow(place, known int) int {
 	return known + place - len(t.fact.Kept)
 }
 
-// descendGroups propagates the gradient, zero for the dropped rows, and steps the solvers of the groups that run. A
-// resting group keeps its weights, its solver's memory and its count of steps, and so does a parameter that no
-// gradient moves.
+// descendGroups propagates the gradient, which is zero for dropped rows, and steps the solvers of the groups that run.
+// Groups that rest and parameters with a zero gradient keep their weights, their solver's memory and their number of
+// steps.
 func (t *Trainer) descendGroups(z, seen features.Set) error {
 	f := &t.fact
 	dz := t.dKept
@@ -204,8 +205,7 @@ func (t *Trainer) descendGroups(z, seen features.Set) error {
 	return nil
 }
 
-// movedAt returns the learning rate at which the current step moved a group, or 0 if there is no such group or
-// it rested.
+// movedAt returns the learning rate with which the current step moved a group, or 0 if it moved no such group.
 func (t *Trainer) movedAt(name string) float64 {
 	for i := range t.groups {
 		if g := &t.groups[i]; g.Name == name && len(g.moved) > 0 {
@@ -215,7 +215,7 @@ func (t *Trainer) movedAt(name string) float64 {
 	return 0
 }
 
-// rateOf returns the learning rate of a group in the current step, or 0 if there is no such group or it rests.
+// rateOf returns the learning rate of a group in the current step, or 0 if the group rests or does not exist.
 func (t *Trainer) rateOf(name string) float64 {
 	for i := range t.groups {
 		if t.groups[i].Name == name {
@@ -230,7 +230,7 @@ func (t *Trainer) nonFinite(what string, value float64, ids []int) error {
 		IDs: append([]int(nil), ids...)}
 }
 
-// encoderNorm returns the common norm of the gradients of the encoder's parameters that a step moves.
+// encoderNorm returns the global norm of the gradients of all encoder parameters that a step moves.
 func encoderNorm(groups []group, step int) (float64, error) {
 	err := eachRunning(groups, step, (*group).squareGradients)
 	var sum float64
@@ -252,7 +252,7 @@ func gradientNorm(params []*features.Param) float64 {
 	return math.Sqrt(sum)
 }
 
-// badRows lists the IDs of the rows that are not finite.
+// badRows lists the IDs of the rows that contain a number that is not finite.
 func badRows(x blas32.General, ids []int) []int {
 	var bad []int
 	for i := range x.Rows {

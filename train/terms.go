@@ -10,32 +10,32 @@ import (
 	"winnow/losses"
 )
 
-// Term is one term of the objective: L = Σ weight·loss(z, reference). The reference is the batch itself, or the
-// memory bank, whose vectors are constants. Memory contrastive loss (PRISM, equation 17) is two terms:
-// contrastive against the batch and contrastive against the bank.
+// Term is one term of the objective L = Σ weight·loss(z, reference). The reference is the batch itself or the
+// memory bank, whose vectors are constants. The memory contrastive loss (PRISM, equation 17) consists of two terms:
+// the contrastive loss against the batch, and the contrastive loss against the bank.
 type Term struct {
 	Name   string // unique in a run; names the term in the metrics
 	Loss   losses.Loss
-	Params []*features.Param // of the loss itself, or nil
+	Params []*features.Param // the loss's own parameters, or nil
 	Weight float64
-	Bank   bool // against the bank; a bank without members gives 0
+	Bank   bool // the reference is the bank; an empty bank gives 0
 	Start  int  // the term is 0 in the steps before this one; the first step is 1
 
 	Unlabelled bool // the loss also receives the unlabelled rows of the batch
 }
 
-// Chooser is a loss that judges labels itself: it learns from some of the rows of a batch only. It must be the
-// only term of a run, without a filter.
+// Chooser is a loss that selects the rows of a batch that it learns from. It must be the only term of a run, and the
+// run must not have a filter.
 type Chooser interface {
 	losses.Loss
-	Chosen() []int // positions of these rows in the last Eval, rising; valid until the next
+	Chosen() []int // positions of the rows selected in the last Eval, rising; valid until the next Eval
 }
 
-// objective evaluates terms and adds up their gradients in buffers that it reuses.
+// objective evaluates the terms and sums their gradients. It reuses its buffers.
 type objective struct {
 	terms  []Term
 	values []float64 // of the last eval, before weighting
-	even   float64   // of the last eval: the value with each sum over pairs divided by their number
+	even   float64   // of the last eval: the value with each sum over pairs divided by the number of pairs
 	one    []float32 // scratch for the gradient of one term
 	params []*features.Param
 }
@@ -49,7 +49,7 @@ func newObjective(terms []Term) *objective {
 }
 
 // evalObjective overwrites grad, n×d, with ∂L/∂z and the gradients of the losses' own parameters, and returns L. The
-// first labelled rows of z have a label; terms without Unlabelled receive only these. active is false if all
+// first labelled rows of z have a label. Terms without Unlabelled receive only these rows. active is false if all
 // gradients are zero.
 func (o *objective) evalObjective(
 	grad blas32.General, z features.Set, labelled int, bank *features.Bank, step int,
@@ -95,7 +95,8 @@ func frontRows(z features.Set, n int) features.Set {
 	return z
 }
 
-// termReference returns what the term is compared with at a step, and whether there is anything to compare with.
+// termReference returns the reference of the term at a step (nil: the batch). The second result is false if the term
+// has not started or its bank is empty.
 func (t Term) termReference(bank *features.Bank, step int) (*features.Set, bool) {
 	if step < t.Start {
 		return nil, false
@@ -109,8 +110,7 @@ func (t Term) termReference(bank *features.Bank, step int) (*features.Set, bool)
 	return new(bank.Set()), true
 }
 
-// termPairs returns the number that makes the term's value a mean over pairs. A row of the batch is not compared with
-// itself.
+// termPairs returns the divisor that turns the term into a mean over pairs. A row of the batch is no pair with itself.
 func (t Term) termPairs(rows int, ref *features.Set) float64 {
 	others := rows - 1
 	if ref != nil {
@@ -129,14 +129,14 @@ func scaleVector(a float64, x []float32) {
 	}
 }
 
-// allZero stops at the first non-zero number, which is usually among the first.
+// allZero reports whether all numbers are zero. It stops at the first non-zero number, usually after a few.
 func allZero(x []float32) bool {
 	return !slices.ContainsFunc(x, func(v float32) bool { return v != 0 })
 }
 
-// sumSquares returns Σ x², in float32 over short pieces and float64 over these: fast, in a fixed order, and not
-// finite if any x is not. gonum's product starts where memory is aligned to 16 bytes, so its order depends on
-// the address of x. Go aligns all but the shortest slices; those use a loop.
+// sumSquares returns Σ x². It sums short pieces in float32 and the pieces in float64, in a fixed order. The result is
+// not finite if any x is not. The order of summation in gonum's dot product depends on whether x is aligned to 16
+// bytes. Go aligns all but the shortest slices, for which sumSquares uses a loop.
 func sumSquares(x []float32) float64 {
 	var sum float64
 	if len(x) < 16 {

@@ -30,26 +30,26 @@ type Config struct {
 	Steps     int             // length of the run
 
 	Groups []Group // each parameter of the encoder and the losses is in exactly one group
-	// Clip is the largest common norm of the gradient of all encoder parameters in running groups, which is
-	// scaled down to it; 0: no limit.
+	// Clip limits the global gradient norm of all encoder parameters in running groups. A larger gradient is
+	// scaled down to this norm. 0 means no limit.
 	Clip float64
 
-	Validate      func(context.Context) (score float64, err error) // larger is better; nil: none
+	Validate      func(context.Context) (score float64, err error) // larger is better; nil: no validation
 	ValidateEvery int                                              // steps; also before the first and after the last
-	// Patience is the number of validations without a new best after which the run stops; 0: never.
+	// Patience is the number of validations without a new best score after which the run stops; 0: never.
 	Patience int
 
-	// SaveHead is called while the encoder holds a new best state (best is true), or the state that is saved in
-	// a checkpoint. Without validation the last state is the best.
+	// SaveHead is called with best = true while the encoder holds a new best state, and with best = false while it
+	// holds the state that a checkpoint saves. Without validation the last state is the best.
 	SaveHead func(best bool) error
 
-	Dir             string            // of the metrics, the event files and the checkpoint; "": nothing is written
+	Dir             string            // folder of the metrics, event files and checkpoint; "": write no files
 	CheckpointEvery int               // steps; 0: only when the run ends or is interrupted
 	LogEvery        int               // steps; 0 means 1
 	DiagnoseEvery   int               // steps between two diagnoses of the filter; 0: none
-	Identity        map[string]string // resolved settings: a checkpoint of a run with other settings is rejected
+	Identity        map[string]string // resolved settings; Resume rejects a checkpoint with other settings
 	Now             func() time.Time  // for the event files
-	Clock           *Clock            // told every step, for components that draw at random; may be nil
+	Clock           *Clock            // set to each step, for components that draw random numbers; may be nil
 
 	Observe Observer // may be nil
 }
@@ -58,45 +58,45 @@ type Config struct {
 type Step struct {
 	Epoch, Number int     // counted from 1
 	Loss          float64 // Σ weight·term
-	// PairLoss is Loss with each term that sums over pairs divided by their number ([losses.Pairs]): it stays
-	// comparable while the memory bank fills. It is Loss if no term sums over pairs.
+	// PairLoss is Loss with each term that sums over pairs divided by its number of pairs ([losses.Pairs]), so
+	// that values stay comparable while the memory bank fills. It equals Loss if no term sums over pairs.
 	PairLoss float64
 	Terms    []float64 // before weighting, in the order of Config.Terms
 	IDs      []int     // of the rows of the batch
-	// Kept lists positions in the batch, rising: those that the filter kept, or that a Chooser chose.
+	// Kept lists the positions in the batch, rising, of the rows that the filter kept or a Chooser selected.
 	Kept   []int
-	Scores []float64 // by the filter, of all rows; nil without a filter
-	// Unjudged marks the rows about whose label nothing was known, so that the score means nothing; nil without
+	Scores []float64 // the filter's score of each row; nil without a filter
+	// Unjudged marks the rows that the filter could not score, so that their scores are meaningless; nil without
 	// a filter.
 	Unjudged     []bool
 	Judge        string  // the filter's scorer that gave the scores; "" without a filter
 	Threshold    float64 // scores above it were kept
-	HasThreshold bool    // false without a filter, or if it kept everything
-	LR           float64 // of the head
-	LossLR       float64 // of the losses' own parameters; 0: none, or not stepped
-	BackboneLR   float64 // 0: none, resting, or not stepped
-	PeerLR       float64 // of the second network; 0: none, resting, or not stepped
-	GradientNorm float64 // of the encoder's parameters that the step moves, before clipping
-	Bank         int     // members after the step
+	HasThreshold bool    // false without a filter, or if the filter kept all rows without a threshold
+	LR           float64 // the head's rate
+	LossLR       float64 // rate of the losses' own parameters; 0: no such parameters, or not stepped
+	BackboneLR   float64 // 0: no backbone, or it rests or was not stepped
+	PeerLR       float64 // rate of the second network; 0: no such network, or it rests or was not stepped
+	GradientNorm float64 // norm before clipping, over the encoder's parameters that the step moves
+	Bank         int     // number of members after the step
 	Skipped      bool    // no term was active and the solver did not step
 }
 
 // KeptShare returns the share of the batch that was kept.
 func (s *Step) KeptShare() float64 { return float64(len(s.Kept)) / float64(max(len(s.IDs), 1)) }
 
-// Validation is the score of the state after a step.
+// Validation is the validation score after a step.
 type Validation struct {
 	Epoch, Step int
 	Score       float64
-	Best        bool // better than all before
+	Best        bool // the score is better than all earlier ones
 }
 
-// NonFinite stops a run at the step in which a number stopped being finite.
+// NonFinite is the error that stops a run at the step in which a number is not finite.
 type NonFinite struct {
 	Step, Epoch int
 	What        string // what is not finite
 	Value       float64
-	IDs         []int // of the rows that it came from
+	IDs         []int // IDs of the rows that caused it
 }
 
 func (e *NonFinite) Error() string {
@@ -109,42 +109,41 @@ func (e *NonFinite) Error() string {
 		e.Value, text, more)
 }
 
-// Clock tells the current step to components that draw at random.
+// Clock holds the current step for components that draw random numbers.
 type Clock struct{ step int }
 
-// Step returns the current step, from 1; 0 before the first.
+// Step returns the current step, counted from 1, or 0 before the first step.
 func (c *Clock) Step() int { return c.step }
 
-// Source returns a function whose calls each return a new random source that is a function of (seed, purpose,
-// current step).
+// Source returns a function that makes a new random source from seed, purpose and the current step at each call.
 func (c *Clock) Source(seed uint64, purpose string) func() *rand.Rand {
 	return func() *rand.Rand { return Rand(seed, purpose, c.step) }
 }
 
-// SourceAhead is Source for components that draw before the step in which the result is used: in the current
-// step (0), the next one (1), and so on.
+// SourceAhead is Source for components that draw in advance. Its argument is the number of steps until the draw is
+// used: 0 for the current step, 1 for the next.
 func (c *Clock) SourceAhead(seed uint64, purpose string) func(ahead int) *rand.Rand {
 	return func(ahead int) *rand.Rand { return Rand(seed, purpose, c.step+ahead) }
 }
 
-// Trainer runs a Config. It allocates its buffers once.
+// Trainer trains as a Config describes. It allocates its buffers once and reuses them.
 type Trainer struct {
 	Config
 	params    []*features.Param // of the encoder
 	state     []*features.Param // of the encoder, not stepped
 	groups    []group
 	place     features.Place // of the backbone's weights; nil: they are in Data
-	held      bool           // by hold
-	ahead     bool           // the place is ahead of Data
+	held      bool           // holdWeights has been called
+	ahead     bool           // the weights in the place are newer than Data
 	objective *objective
 	chooser   Chooser // the Chooser among the losses, or nil
 	progress  Progress
 	best      [][]float32 // values of params, then of state, at the best validation; nil before the first
-	weights   []float64   // of samples by ID, as the losses have them; nil unless SelfPaced
+	weights   []float64   // sample weights by ID, as given to the losses; nil unless SelfPaced
 
-	epoch   int          // of draw
-	draw    func() []int // returns its batches one after another
-	drawn   int          // number of batches drawn
+	epoch   int          // epoch of draw; -1 before the first
+	draw    func() []int // returns the next batch of the epoch
+	drawn   int          // number of batches drawn in the epoch
 	last    []int        // the last batch drawn
 	all     []int        // 0 … batch-1
 	kept    features.Set

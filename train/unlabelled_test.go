@@ -12,8 +12,8 @@ import (
 	"winnow/losses"
 )
 
-// Batches end with the requested unlabelled rows, each used once before any is repeated, and the labelled rows
-// equal those of a sampler without them.
+// Batches end with the requested unlabelled rows, and each such row is used once before any is repeated. The labelled
+// rows are the same as without unlabelled rows.
 func TestSamplerAddsUnlabelledRows(t *testing.T) {
 	labels := []int{0, -1, 0, 1, 1, -1, 0, 1, -1, 2, 2, -1, 2, -1}
 	for variant, how := range map[string][2]Sampling{
@@ -30,7 +30,7 @@ func TestSamplerAddsUnlabelledRows(t *testing.T) {
 			var free []int
 			for b, batch := range s.Epoch(e) {
 				if !slices.Equal(batch[:s.Labelled()], plain.Epoch(e)[b]) {
-					t.Errorf("%s: epoch %d: other labelled rows", variant, e)
+					t.Errorf("%s: epoch %d: the labelled rows differ", variant, e)
 				}
 				free = append(free, batch[s.Labelled():]...)
 			}
@@ -46,14 +46,14 @@ func TestSamplerAddsUnlabelledRows(t *testing.T) {
 		}
 	}
 	if _, err := NewSampler(Groups{Classes: 2, Images: 2, Unlabelled: 1}, []int{0, 0, 1, 1}, 1); err == nil {
-		t.Error("rows without a label were promised where there are none")
+		t.Error("NewSampler accepted unlabelled rows for a set without any")
 	}
 	if s := must(NewSampler(Groups{Classes: 2, Images: 2, Unlabelled: 9}, labels, 1)); s.Size() != 9 {
-		t.Errorf("%d rows, expected 4 and the 5 there are", s.Size())
+		t.Errorf("%d rows, expected 4 labelled rows and all 5 unlabelled rows", s.Size())
 	}
 }
 
-// spy records what it receives; its gradient at each row is the row's ID.
+// spy is a loss that records the rows that it receives. Its gradient for each row is the row's ID.
 type spy struct{ labels, ids []int }
 
 func (l *spy) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
@@ -85,8 +85,8 @@ func (e *echo) Backward(dz blas32.General) error {
 	return nil
 }
 
-// Unlabelled rows reach the terms that take them, after the rows that the filter kept; the filter, the other
-// terms, the bank and the observers never see them; and each gradient returns to its own row.
+// Terms with Unlabelled receive the unlabelled rows after the rows that the filter kept. The filter, the other
+// terms, the bank and the observers never receive them. Each gradient is assigned to its own row.
 func TestUnlabelledRowsInAStep(t *testing.T) {
 	set, _ := clusters(3, 6, 12, 8, 0.3)
 	if err := features.Normalize(set.X); err != nil {
@@ -137,7 +137,7 @@ func TestUnlabelledRowsInAStep(t *testing.T) {
 				want = 3 * float32(set.IDs[row])
 			}
 			if got := features.Row(e.back, i)[0]; got != want {
-				t.Fatalf("step %d, place %d: gradient %v, expected %v", s.Number, i, got, want)
+				t.Fatalf("step %d, row %d: gradient %v, expected %v", s.Number, i, got, want)
 			}
 		}
 	}))
@@ -145,7 +145,7 @@ func TestUnlabelledRowsInAStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	if dropped == 0 {
-		t.Error("the filter dropped nothing: the test shows too little")
+		t.Error("the filter dropped no row, so that the test shows too little")
 	}
 }
 

@@ -6,17 +6,16 @@ import (
 	"sync"
 )
 
-// realNumber is the type in which an update is computed: float32 in training, float64 in the comparison with
-// torch.
+// realNumber is the type in which an update is computed: float32 in training, float64 in the comparison with torch.
 type realNumber interface{ float32 | float64 }
 
-// weightUpdate holds the coefficients of one step of one parameter, computed in float64 and rounded once. x is
-// the weight, g its gradient, t = 1, 2, … the step:
+// weightUpdate holds the coefficients of one step of one parameter, computed in float64 and rounded once. With the
+// weight x, its gradient g and the step t = 1, 2, …:
 //
 //	g ← g + λ x                                  (L2; AdamW instead: x ← (1 - η λ) x)
 //	sgd:      v ← μ v + (1 - δ) g  (t = 1: v ← g);  x ← x - η v, nesterov: x ← x - η (g + μ v)
 //	adam(w):  m ← β₁ m + (1-β₁) g;  v ← β₂ v + (1-β₂) g²;  x ← x - η/(1-β₁ᵗ) · m / (√(v/(1-β₂ᵗ)) + ε)
-//	          amsgrad: the largest v so far under the root
+//	          amsgrad: the root uses the largest v so far
 //	rmsprop:  v ← α v + (1-α) g²;  r = g/(√v + ε), centred: √(v - m²), m ← α m + (1-α) g;
 //	          x ← x - η r, with momentum: b ← μ b + r, x ← x - η b
 //
@@ -127,7 +126,8 @@ func adamNumbers[T realNumber](u weightUpdate) (l2, shrink, b1, b2, step, scale,
 	return l2, shrink, T(c.Beta1), T(c.Beta2), step, scale, T(c.Eps)
 }
 
-// adamStep is adam if top, the variances under the root, is v itself, and amsgrad if top holds the largest so far.
+// adamStep takes a step of adam or amsgrad. top holds the variances under the root: v itself for adam, the largest
+// variances so far for amsgrad.
 func adamStep[T realNumber](u weightUpdate, x, g, m, v, top []T) {
 	l2, shrink, b1, b2, step, scale, eps := adamNumbers[T](u)
 	r1, r2 := T(1-u.cfg.Beta1), T(1-u.cfg.Beta2)
@@ -159,7 +159,7 @@ func rmspropStep[T realNumber](u weightUpdate, x, g []T, buf [][]T) {
 		under := v[i]
 		if mean != nil {
 			mean[i] = a*mean[i] + r*gi
-			under = max(under-mean[i]*mean[i], 0) // rounding may leave a small negative variance
+			under = max(under-mean[i]*mean[i], 0) // rounding may yield a small negative variance
 		}
 		step := gi / (T(math.Sqrt(float64(under))) + eps)
 		if velocity != nil {
@@ -170,11 +170,11 @@ func rmspropStep[T realNumber](u weightUpdate, x, g []T, buf [][]T) {
 	}
 }
 
-// blocksPerCore is the least number of blocks that makes a goroutine worth its start.
+// blocksPerCore is the smallest number of blocks for which starting a goroutine pays off.
 const blocksPerCore = 64
 
 // updateOnAllCores applies u on all cores. Every weight is updated independently, so the result does not depend
-// on their number.
+// on the number of cores.
 func updateOnAllCores(u weightUpdate, fast bool, x, g []float32, buf [][]float32) {
 	do := applyUpdate[float32]
 	if fast {
@@ -189,7 +189,7 @@ func updateOnAllCores(u weightUpdate, fast bool, x, g []float32, buf [][]float32
 	})
 }
 
-// onAllCores calls do for n weights in parts of whole blocks, one for each core with enough of them.
+// onAllCores divides n weights into parts of whole blocks, at most one part per core, and calls do for each part.
 func onAllCores(n int, do func(lo, hi int)) {
 	blocks := (n + blockWeights - 1) / blockWeights
 	cores := min(runtime.GOMAXPROCS(0), blocks/blocksPerCore)

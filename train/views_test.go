@@ -7,7 +7,8 @@ import (
 	"winnow/train"
 )
 
-// Batches with several views are those without, with each row repeated, labelled rows before unlabelled ones.
+// Batches with several views have the same rows as batches without views, repeated once per view. All labelled rows
+// come before the unlabelled rows.
 func TestSamplerShowsViews(t *testing.T) {
 	labels := []int{0, 0, 0, 1, 1, 1, 2, 2, 2, -1, -1, -1}
 	for _, how := range []train.Sampling{train.Groups{Classes: 2, Images: 2, Unlabelled: 2},

@@ -9,7 +9,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// computeClassCentres returns the directions of the classes as unit rows, zero for a class without rows of z.
+// computeClassCentres returns the mean directions of the classes as unit rows, zero for a class without rows of z.
 func computeClassCentres(z blas32.General, labels []int, classes int) blas32.General {
 	m := features.NewMatrix(classes, z.Cols)
 	for i, y := range labels {
@@ -25,14 +25,14 @@ func computeClassCentres(z blas32.General, labels []int, classes int) blas32.Gen
 	return m
 }
 
-// means are those of classes that images outside of them are compared with ([leaveout.Means]).
+// means holds the class means, for comparison with images that are not members ([leaveout.Means]).
 type means struct {
 	directions blas32.General // m_k
 	spread     float64
-	by         *leaveout.Means // nil: directions are unit rows, whose products with images are the similarities
+	by         *leaveout.Means // nil: directions are unit rows, and similarities are plain dot products
 }
 
-// meansOf returns the means of the classes among the rows of z with a label.
+// meansOf returns the means of the classes over the labelled rows of z.
 func meansOf(z blas32.General, labels []int, classes int) means {
 	m, images := means{directions: features.NewMatrix(classes, z.Cols)}, make([]float64, classes)
 	for i, y := range labels {
@@ -53,7 +53,7 @@ func meansOf(z blas32.General, labels []int, classes int) means {
 	return m
 }
 
-// compareRowsTo returns the similarities of unit rows; scratch is reused.
+// compareRowsTo returns the similarities of the unit rows of z to all classes; scratch is reused.
 func (m means) compareRowsTo(scratch *[]float32, z blas32.General) blas32.General {
 	s := features.Products(scratch, z, m.directions)
 	if m.by == nil {

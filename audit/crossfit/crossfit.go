@@ -1,22 +1,22 @@
-// Package crossfit judges the given labels of a set by heads that it trains. No head judges an image that it was
-// trained on or whose label it has seen.
+// Package crossfit scores the given labels of a set with heads that it trains. No head scores an image that it was
+// trained on or whose label it has used.
 //
-// All heads start as the whitening of all vectors, which needs no labels and is computed once. Then the images are
-// divided into folds. For each fold, from the other folds alone:
+// All heads start as the whitening of all vectors, which uses no labels and is computed once. Then the images are
+// divided into folds. For each fold, crossfit uses the other folds as follows:
 //
-//  1. fitted judges their labels, each image left out of its own judgement: heads do not learn labels that look wrong,
-//     and if another class is almost certain the image counts for that class (self-training);
-//  2. a head is trained on the rest, by a normalised softmax whose proxies start at the class centres;
-//  3. the fold's images are compared with the class centres before and after the training;
-//  4. with [Options.Tune], a network learns all given labels of the other folds and judges the fold's images, too.
+//  1. The judge fitted scores their labels, each without the image itself. Heads do not learn labels that look wrong,
+//     and if another class is almost certain, the image is learned with that class (self-training).
+//  2. A head is trained on the remaining labels, by a normalised softmax whose proxies start at the class centres.
+//  3. The fold's images are compared with the class centres before and after the training.
+//  4. With [Options.Tune], a network learns all given labels of the other folds and also scores the fold's images.
 //
-// The given labels of the same fold, which no step above has used, then determine the class probabilities that an
-// image's similarities stand for. A fold is halved for that: the labels of one half serve the other. So the class
-// probabilities of an image depend on its vector and on vectors and labels of others. Its own label enters only
-// when it is compared with them, and in the division into folds.
+// The given labels of the same fold are not used by any step above. They then calibrate the similarities into class
+// probabilities. For that a fold is halved, and each half is calibrated on the labels of the other. So the class
+// probabilities of an image depend on its vector and on the vectors and labels of other images. Its own label is used
+// only for the final comparison and for the division into folds.
 //
-// The package sees given labels only. It imports audit/judges for judgements of labels, features, head, losses,
-// train and filters/leaveout, and no dataset.
+// The package uses given labels only. It imports audit/judges to score labels, features, head, losses, train and
+// filters/leaveout, and no dataset.
 package crossfit
 
 import (
@@ -33,31 +33,31 @@ import (
 
 // Options are the settings of [Judge]. The zero value means the defaults.
 type Options struct {
-	Folds int        // default 5; with networks, which take minutes, [TunedFolds]
-	Start *head.Head // a copy is trained for each fold; nil: the whitening of all rows
+	Folds int        // default 5, or [TunedFolds] with networks, which take minutes
+	Start *head.Head // initial head of each fold; nil: the whitening of all rows
 	Seed  uint64
 
-	// Told follows the steps that are done. May be nil.
+	// Told receives the number of completed steps. May be nil.
 	Told func(done, total int, where string)
-	// Voice names for each row the row that counts for it, as [leaveout.NewHeard] takes it: only rows that count are
-	// learned, and copies are in one fold. nil: there are no copies.
+	// Voice holds for each row the row that represents it, as in [leaveout.NewHeard]: only rows that represent
+	// themselves are learned, and duplicates are in the same fold. nil: there are no duplicates.
 	Voice []int
-	// Tune teaches a lesson to a network, by [Lesson.Fit]. Its result counts next to that of heads if it makes held-out
-	// labels likelier. nil: no networks.
+	// Tune trains a network on a lesson, with [Lesson.Fit]. Its result is used together with the heads if that raises
+	// the likelihood of held-out labels. nil: no networks.
 	Tune func(context.Context, *Lesson) (Tuned, error)
-	// Seen receives what networks see of given labels, also of those that they learned. May be nil.
+	// Seen receives the networks' margins of the given labels, including labels that the networks learned. May be nil.
 	Seen *Seen
 }
 
-// said receives the class probabilities of a row, and the weighing behind them.
+// said receives the class probabilities p of a row and the weighing that produced them.
 type said func(c columned, row int, w weighing, p []float64)
 
-// Judge judges the labels of set, stored features. Labels are 0 … classes-1, or negative for none. Orders are log
-// odds, scores probabilities. A class with fewer images than folds is absent from some of the trainings; images
-// alone in their class take no part.
+// Judge scores the labels of set, whose vectors are stored features. Labels are 0 … classes-1, negative if missing.
+// Orders are log odds, and scores are probabilities. If a class has fewer images than there are folds, some of the
+// heads are trained without the class; a single image of a class is not used.
 //
-// Time about Folds·40·m·d·512 operations for n rows of dimension d, where a head learns from m: all but a fold, or
-// mostLearned. Memory besides the set: that of m rows, and 4 kB for each row of a fold.
+// Time about Folds·40·m·d·512 operations for rows of dimension d, where m is the number of rows that a head learns
+// from: all outside a fold, but at most mostLearned. Memory besides the set: m rows, and 4 kB for each row of a fold.
 func Judge(ctx context.Context, set features.Set, classes int, opts Options) (judges.Opinion, error) {
 	v := judges.Undecided(set.Labels)
 	r := []float64(nil)
@@ -70,14 +70,14 @@ func Judge(ctx context.Context, set features.Set, classes int, opts Options) (ju
 	return v, err
 }
 
-// Probabilities calls do for every judged row, fold by fold, with P(k|x) for the classes of at least two rows, in
-// rising order, by heads that were not trained on the row. do must not keep p.
+// Probabilities calls do for every scored row, fold by fold, with P(k|x) by heads that were not trained on the row. p
+// covers the classes of at least two rows, ascending; do must not keep p.
 func Probabilities(ctx context.Context, set features.Set, classes int, opts Options,
 	do func(row int, p []float64)) error {
 	return learnByFold(ctx, set, classes, opts, func(_ columned, row int, _ weighing, p []float64) { do(row, p) })
 }
 
-// learnByFold learns fold by fold and calls do for its rows, with their probabilities and the weighing behind them.
+// learnByFold trains one fold after another and calls do for the rows of each fold.
 func learnByFold(ctx context.Context, set features.Set, classes int, opts Options, do said) (err error) {
 	folds := 5
 	if opts.Tune != nil {
@@ -121,7 +121,7 @@ func learnByFold(ctx context.Context, set features.Set, classes int, opts Option
 	return nil
 }
 
-// findVoice returns the row that counts for a row.
+// findVoice returns the row that represents the given row.
 func (o Options) findVoice(row int) int {
 	if o.Voice == nil {
 		return row
@@ -129,13 +129,13 @@ func (o Options) findVoice(row int) int {
 	return o.Voice[row]
 }
 
-// columned numbers the classes that have at least two images that count.
+// columned numbers the classes that have at least two images, apart from duplicates.
 type columned struct {
-	classes []int // of each column, rising
+	classes []int // class of each column, ascending
 	of      []int // column of each row; -1: none
 }
 
-// setOpinion sets the opinion on a row from its probabilities; r is scratch.
+// setOpinion sets the opinion on a row from its class probabilities p; r is scratch.
 func (c columned) setOpinion(v judges.Opinion, row int, w weighing, p, r []float64) {
 	y := c.of[row]
 	v.Order[row], v.Score[row] = w.computeLogOdds(p, y), w.fillPosterior(r, p, y)

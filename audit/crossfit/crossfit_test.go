@@ -19,8 +19,8 @@ import (
 	"winnow/head"
 )
 
-// fine draws classes in families of four that differ little, like species of birds, least in the features that vary
-// most, and gives a share of the rows another label.
+// fine draws families of four similar classes, like species of birds, and gives a share of the rows another label. The
+// classes differ least in the features with the largest variance.
 func fine(seed uint64, rate float64) (z features.Set, truth []int) {
 	const classes, each, dim = 32, 20, 48
 	rng := rand.New(rand.NewPCG(seed, 11))
@@ -50,10 +50,10 @@ func fine(seed uint64, rate float64) (z features.Set, truth []int) {
 	return z, truth
 }
 
-// spread is the deviation of a class in a feature.
+// spread is the standard deviation of a class in feature j.
 func spread(j int) float64 { return []float64{1, 2, 4}[j%3] }
 
-// whitened returns z as winnow audit gives it to centres.
+// whitened returns z whitened as by winnow audit.
 func whitened(t testing.TB, z features.Set) features.Set {
 	t.Helper()
 	var err error
@@ -63,7 +63,7 @@ func whitened(t testing.TB, z features.Set) features.Set {
 	return z
 }
 
-// whitening returns the start of all heads.
+// whitening returns the head with which all heads start.
 func whitening(t testing.TB, z features.Set) *head.Head {
 	t.Helper()
 	h, err := head.SelfWhitening(t.Context(), z, z.Dim())
@@ -95,7 +95,7 @@ func auroc(t testing.TB, order []float64, z features.Set, truth []int) float64 {
 	return d.AUROC
 }
 
-// learned returns the evidence and the weighings of one fold.
+// learned returns the evidence and the two weighings of a fold.
 func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds []int, fold int) (*evidence,
 	[halves]weighing) {
 	t.Helper()
@@ -111,8 +111,8 @@ func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds [
 	return e, ws
 }
 
-// The class probabilities of an image do not depend on its label, to the bit, and its vector changes nothing that it
-// is compared with except the whitening that heads start from.
+// The class probabilities of an image do not depend on its label, to the bit. Its vector affects only the whitening
+// with which heads start.
 func TestNoImageJudgesItself(t *testing.T) {
 	z, _ := fine(3, 0.3)
 	c, err := newColumned(z.Labels, 32, Options{}.findVoice)
@@ -133,11 +133,10 @@ func TestNoImageJudgesItself(t *testing.T) {
 		other.of[e.rows[i]] = (c.of[e.rows[i]] + 5) % 32
 		f, us := learned(t, z, start, other, folds, 2)
 		if diff := cmp.Diff(probabilities(e, ws, i), probabilities(f, us, i)); diff != "" {
-			t.Errorf("image %d of the fold: its label changes its classes' probabilities:\n%s", i, diff)
+			t.Errorf("image %d of the fold: its label changes its own class probabilities:\n%s", i, diff)
 		}
 		if j := i ^ 1; j < len(e.rows) && cmp.Equal(probabilities(e, ws, j), probabilities(f, us, j)) {
-			t.Errorf("the label of image %d changes nothing for the other half of its fold: the check would see "+
-				"nothing", i)
+			t.Errorf("the label of image %d has no effect on the other half of its fold, so this test cannot fail", i)
 		}
 		moved := z.Rows(all(z.Len()))
 		for j := range z.Dim() {
@@ -146,13 +145,13 @@ func TestNoImageJudgesItself(t *testing.T) {
 		f, _ = learned(t, moved, start, c, folds, 2)
 		for m := range e.kinds {
 			if !cmp.Equal(e.kinds[m].means.directions.Data, f.kinds[m].means.directions.Data) {
-				t.Errorf("image %d of the fold: its vector moves the classes it is compared with", i)
+				t.Errorf("image %d of the fold: its vector changes the class means that it is compared with", i)
 			}
 		}
 		f, _ = learned(t, moved, start, c, folds, 3)
 		g, _ := learned(t, z, start, c, folds, 3)
 		if cmp.Equal(f.kinds[0].means.directions.Data, g.kinds[0].means.directions.Data) {
-			t.Errorf("image %d moves no class of another fold: the check would see nothing", i)
+			t.Errorf("image %d has no effect on the class means of another fold, so this test cannot fail", i)
 		}
 	}
 }
@@ -165,8 +164,8 @@ func all(n int) []int {
 	return rows
 }
 
-// With vectors unrelated to labels, an image's label fits best as often as by chance; for images that were learned it
-// does far more often, which proves that the check works.
+// With random vectors, an image's label fits best only as often as by chance. For images that were learned, the label
+// fits best far more often, which shows that the test can fail.
 func TestNothingIsFlattered(t *testing.T) {
 	var agree, out, flattered, in float64
 	for seed := range uint64(3) {
@@ -184,7 +183,7 @@ func TestNothingIsFlattered(t *testing.T) {
 		}
 		folds := judges.Part(c.of, 32, 5, rng)
 		seen := folds
-		for i := range seen { // copies of what is learned from, judged as if it were not
+		for i := range seen { // duplicates of learned images, scored like held-out images
 			if i%5 == 0 {
 				z.Labels, c.of, folds = append(z.Labels, z.Labels[i]), append(c.of, c.of[i]), append(folds, 9)
 				z.X.Data, z.X.Rows = append(z.X.Data, z.Row(i)...), z.X.Rows+1
@@ -213,10 +212,10 @@ func TestNothingIsFlattered(t *testing.T) {
 		}
 	}
 	if agree/out > 0.09 {
-		t.Errorf("the given label is best for %.3f of images that have nothing to do with it, chance 0.031", agree/out)
+		t.Errorf("the given label fits best for %.3f of random images, by chance 0.031", agree/out)
 	}
 	if flattered/in < 0.15 {
-		t.Errorf("of the images learned from %.3f fit their label best: the check would not see it", flattered/in)
+		t.Errorf("the label fits best for only %.3f of the learned images, so this test cannot fail", flattered/in)
 	}
 }
 
@@ -230,8 +229,8 @@ func best(row []float32) int {
 	return at
 }
 
-// It finds more wrong labels than a probe out of sample and than the class centres that it starts from; its
-// probabilities add up to the number of wrong labels, and its suggestions mend.
+// crossfit finds more label errors than an out-of-sample probe and than the class centres that it starts from. Its
+// probabilities sum to the number of wrong labels, and its suggestions correct more labels than they break.
 func TestFindsWrongLabels(t *testing.T) {
 	const seeds = 2
 	for _, rate := range []float64{0.15, 0.4} {
@@ -261,10 +260,10 @@ func TestFindsWrongLabels(t *testing.T) {
 				}
 			}
 			if math.Abs(expected-wrong)/float64(z.Len()) > 0.12 {
-				t.Errorf("rate %v, seed %d: %.0f labels wrong by its scores, %v are", rate, seed, expected, wrong)
+				t.Errorf("rate %v, seed %d: %.0f labels expected to be wrong, %v are", rate, seed, expected, wrong)
 			}
 			if mended <= 0 {
-				t.Errorf("rate %v, seed %d: its suggestions mend %v", rate, seed, mended)
+				t.Errorf("rate %v, seed %d: net gain of right labels by suggestions %v", rate, seed, mended)
 			}
 		}
 		t.Logf("rate %v: %.4f, centres %.4f, probe %.4f", rate, mine, centres, probe)
@@ -281,11 +280,11 @@ func TestSameSeedSameBits(t *testing.T) {
 		t.Error(diff)
 	}
 	if cmp.Equal(a, judged(t, z, 32, Options{Seed: 8})) {
-		t.Error("another seed says the same to the bit")
+		t.Error("another seed gives bit-identical scores")
 	}
 }
 
-// Rows without a label or alone with it are not judged; classes smaller than the number of folds are.
+// Rows without a label, or without another row of their label, are not scored. Classes with few rows are scored.
 func TestWhoIsJudged(t *testing.T) {
 	z, _ := fine(1, 0)
 	rows := []int{0, 32, 64, 1, 33, 2, 34, 66, 98, 130, 162, 3, 4}
@@ -299,7 +298,7 @@ func TestWhoIsJudged(t *testing.T) {
 			t.Errorf("row %d: order %v, score %v, suggested %d", i, v.Order[i], v.Score[i], v.Suggested[i])
 		}
 	}
-	for _, folds := range []int{2, 5} { // classes of two: of some folds' learning one image is left of each
+	for _, folds := range []int{2, 5} { // classes of two images, so some folds learn from one
 		twos := z.Rows(all(64))
 		for i, o := range judged(t, twos, 32, Options{Seed: 1, Folds: folds}).Order {
 			if math.IsInf(o, 0) || math.IsNaN(o) {
@@ -345,6 +344,6 @@ func TestStops(t *testing.T) {
 		t.Errorf("found %v", err)
 	}
 	if whole == 0 || steps != whole+3 {
-		t.Errorf("%d steps were made, %d of them of the first fold", steps, whole)
+		t.Errorf("%d steps, %d of them in the first fold", steps, whole)
 	}
 }

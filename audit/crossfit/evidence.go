@@ -10,13 +10,14 @@ import (
 	"winnow/head"
 )
 
-// evidence is what is known about the images of a fold without their labels: their vectors, with means of the
-// classes, first from the given labels before training, then from the learned labels after it.
+// evidence holds what the other folds reveal about the images of a fold: for each kind, the images' vectors and the
+// class means. The first kind has the means of the given labels before training, the second the means of the learned
+// labels after training, and the third, if present, a network's directions of the classes.
 type evidence struct {
-	rows    []int // of the images
+	rows    []int // rows of the images in the set
 	classes int
 	kinds   []kind
-	first   weighing // of the first kind, in the other folds
+	first   weighing // fitted to the first kind in the other folds
 }
 
 type kind struct {
@@ -24,14 +25,15 @@ type kind struct {
 	means means
 }
 
-// addFoldImages adds x, the images of the fold, embedded by h, with means of the classes.
+// addFoldImages adds a kind: x, the images of the fold, embedded by h, and the given class means.
 func (e *evidence) addFoldImages(h *head.Head, x blas32.General, of means) error {
 	z, err := h.Embed(x)
 	e.kinds = append(e.kinds, kind{z, of})
 	return err
 }
 
-// readSimilarities returns the similarities of images from ≤ i < to: for each, kind by kind, to every class.
+// readSimilarities returns the similarities of images from ≤ i < to. The result holds for each image, kind by kind, the
+// similarities to every class.
 func (e *evidence) readSimilarities(from, to int) []float32 {
 	rows := make([]float32, (to-from)*len(e.kinds)*e.classes)
 	var scratch []float32
@@ -45,13 +47,13 @@ func (e *evidence) readSimilarities(from, to int) []float32 {
 }
 
 const (
-	halves = 2       // of a fold: image i is in half i mod 2
+	halves = 2       // number of parts of a fold: image i is in half i mod 2
 	block  = 256     // images whose similarities are held at a time
-	asked  = 1 << 19 // similarities that a weighing is fitted to
-	worth  = 40      // labels that the weighing of the other folds counts as
+	asked  = 1 << 19 // most similarities to which a weighing is fitted
+	worth  = 40      // weight of the other folds' weighing, as a number of labels
 )
 
-// visitEveryStep calls do with the similarities of every step-th image of the fold.
+// visitEveryStep calls do for every step-th image of the fold, with its similarities.
 func (e *evidence) visitEveryStep(ctx context.Context, step int, do func(i int, row []float32)) error {
 	width := len(e.kinds) * e.classes
 	for from := 0; from < len(e.rows); from += block {
@@ -66,7 +68,7 @@ func (e *evidence) visitEveryStep(ctx context.Context, step int, do func(i int, 
 	return nil
 }
 
-// judgeByEvidence calls do with the probabilities of each image, weighed by the labels of the other half.
+// judgeByEvidence calls do for each image with the class probabilities by the weighing fitted to the other half.
 func (e *evidence) judgeByEvidence(ctx context.Context, c columned, do said) error {
 	ws, _, err := e.fitWeighings(ctx, c.of)
 	if err != nil {
@@ -88,13 +90,13 @@ func float64s(x []float64, row []float32) []float64 {
 	return x
 }
 
-// fitWeighings returns the weighing of each half, fitted to labels of the other half with about asked similarities;
-// and said, the mean log probability of a label under the weighing from the other half.
+// fitWeighings returns the weighing of each half, fitted to labels of the other half using about asked similarities.
+// said is the mean log probability of a label under the weighing from the other half.
 func (e *evidence) fitWeighings(ctx context.Context, column []int) (ws [halves]weighing, said float64, err error) {
 	expected := weighing{rho: noiserate.Most}
 	for _, k := range e.kinds {
 		first := e.first
-		if k.means.by == nil { // a network's
+		if k.means.by == nil { // the kind of a network
 			first = blind
 		}
 		expected.rho = min(expected.rho, first.rho)

@@ -10,14 +10,15 @@ import (
 )
 
 const (
-	believed = 0.5 // least probability of a given label that is learned
-	sure     = 0.9 // least probability of another class that is learned instead
+	believed = 0.5 // least probability at which a given label is learned
+	sure     = 0.9 // least probability at which another class is learned instead
 )
 
-// trustLabels returns the label to learn for each row of z, unit rows: its own, another, or none (-1). [judges.Fitted]
-// judges the given labels, each row left out of its own judgement. The most probable row of each class keeps its
-// label, and so does the single row of a class. Fitted knows which classes are mistaken for each other; heads would
-// learn these mistakes. trust also returns the weighing of similarities to the centres of the given labels.
+// trustLabels returns the label to learn for each row of z, whose rows have unit length: the given label, another
+// label, or no label (-1). [judges.Fitted] scores the given labels, each without its own row. The most probable row of
+// each class keeps its label, and so does the single row of a class. Fitted accounts for classes that are often
+// confused; heads would learn these mistakes. trustLabels also returns the weighing of similarities to the class
+// centres by the given labels.
 func trustLabels(ctx context.Context, z features.Set, classes int, rng *rand.Rand) ([]int, weighing, error) {
 	labels := append([]int(nil), z.Labels...)
 	if !areLabelsComparable(labels, classes) {
@@ -60,10 +61,10 @@ func trustLabels(ctx context.Context, z features.Set, classes int, rng *rand.Ran
 	return labels, w, nil
 }
 
-// blind is the expected weighing before any label is seen.
+// blind is the prior weighing before any label is used.
 var blind = weighing{[]float64{20}, 0.2}
 
-// areLabelsComparable reports whether at least two classes have two rows or more; otherwise labels cannot be judged.
+// areLabelsComparable reports whether at least two classes have two rows or more. Otherwise labels cannot be scored.
 func areLabelsComparable(labels []int, classes int) bool {
 	count, several := make([]int, classes), 0
 	for _, y := range labels {
@@ -74,7 +75,8 @@ func areLabelsComparable(labels []int, classes int) bool {
 	return several >= 2
 }
 
-// weighingOf fits a weighing of similarities to centres to the labels of s, with about asked similarities.
+// weighingOf fits a weighing to the labels of s and their similarities to the class centres, using about asked
+// similarities.
 func weighingOf(ctx context.Context, s *leaveout.Set) (weighing, error) {
 	n, c := s.Z.Len(), len(s.Classes)
 	step := max(1, n*c/asked)

@@ -16,16 +16,16 @@ import (
 	"winnow/train"
 )
 
-// Lesson holds the images that a network is fine-tuned on for a fold, and those that it then judges. The network
-// starts from the head that was trained on those of their stored features whose labels look right. It learns all given
-// labels, since how it learns a label is evidence, too: with labels left out that look wrong, AP is 0.688 instead of
-// 0.704 on 2,000 of CIFAR-10 with people's labels (aggre), 0.959 instead of 0.969 on birds with a fifth flipped
-// (docs/log, 2026-11).
+// Lesson holds the images on which a network is fine-tuned for a fold, and the images that it then scores. The network
+// starts from the head that was trained on the stored features of the images whose labels look right. The network
+// learns all given labels, because the speed at which it learns a label is evidence, too. Without the labels that look
+// wrong, AP is 0.688 instead of 0.704 on 2,000 images of CIFAR-10 with human labels (aggre), and 0.959 instead of 0.969
+// on birds with a fifth of the labels flipped (docs/log, 2026-11).
 type Lesson struct {
-	Learned, Judged features.Set // stored features; labels of Learned number the judged classes
+	Learned, Judged features.Set // stored features; the labels of Learned are columns of classes
 	Head            *head.Head
 
-	asked   []int // columns of the labels of Judged, which only say when to stop
+	asked   []int // columns of the labels of Judged, used for early stopping only
 	proxies blas32.General
 	fold    int
 	opts    Options
@@ -36,7 +36,7 @@ func (l *Lesson) Name() string {
 	return fmt.Sprintf("seed-%d-fold-%d-of-%d", l.opts.Seed, l.fold+1, l.opts.Folds)
 }
 
-// Sum adds to h the content of the lesson and the settings of its training.
+// Sum writes the lesson's content and its training settings to h.
 func (l *Lesson) Sum(h hash.Hash) {
 	fmt.Fprintln(h, "winnow lesson 4", l.Name(), tuning, patience, leastRise, temperature, rate, l.Learned.Labels,
 		l.asked, l.Head.Config())
@@ -47,20 +47,20 @@ func (l *Lesson) Sum(h hash.Hash) {
 	}
 }
 
-// Tuned holds a network's vectors of the judged images, and the directions of the classes, all unit rows.
+// Tuned holds a network's vectors of the images to score, and its directions of the classes; all rows have unit length.
 type Tuned struct {
 	Z, Directions blas32.General
-	Margins       []float32 // of the labels of the learned images, as [Seen] has them; NaN: no step used the image
-	Kept          bool      // from an earlier audit
+	Margins       []float32 // margin of each learned label, as in [Seen]; NaN: no step used the image
+	Kept          bool      // reused from an earlier audit
 }
 
 // Network is a backbone that can be fine-tuned.
 type Network interface {
-	// Encoder returns the network under a head, for batches of the given number of rows. views returns the random
-	// numbers of the current step (0) and the next (1).
+	// Encoder returns the network with a head on top, for batches of the given number of rows. views returns the random
+	// source of the current step (0) or of the next step (1).
 	Encoder(ctx context.Context, h *head.Head, set features.Set, batch int,
 		views func(ahead int) *rand.Rand) (Encoder, error)
-	// Now returns the set with the network's current features.
+	// Now returns the set with features by the network's current weights.
 	Now(ctx context.Context, set features.Set) (features.Set, error)
 }
 
@@ -70,29 +70,29 @@ type Encoder interface {
 	Close() error
 }
 
-// TunedFolds is the number of folds with networks: each image is judged by one network that has not learned it,
-// and by two while they learn it. Five folds take twice as long and find hardly more: 2,000 of CIFAR-10, human labels
-// (worse), MobileNetV2 at 96 pixels, AUROC and AP of the features .924 and .900, with three folds .942 and .921, with
-// five .944 and .923 (docs/log, 2026-11).
+// TunedFolds is the number of folds with networks. Each image is learned by two networks and scored by the third. Five
+// folds take twice as long and find hardly more label errors. On 2,000 images of CIFAR-10 with human labels (worse),
+// embedded with MobileNetV2 at 96 pixels, AUROC and AP are .924 and .900 with features only, .942 and .921 with three
+// folds, and .944 and .923 with five (docs/log, 2026-11).
 const TunedFolds = 3
 
-// TunedBatch is the number of images that a network learns from in a step.
+// TunedBatch is the number of images in a training step of a network.
 const TunedBatch = 32
 
-// tuning is how networks are trained, at most.
+// tuning is the plan for networks, which may stop earlier.
 var tuning = plan{batch: TunedBatch, epochs: 6, least: 100, proxies: 1e-2, network: 2e-4}
 
-// A network stops learning if the mean log probability of a label that it does not learn has not risen by leastRise
-// nats in patience epochs. Six epochs find up to .003 of AUROC more than the four or five after which most stop.
+// Training of a network stops if the mean log probability of held-out labels has not risen by leastRise nats within
+// patience epochs. Most trainings stop after four or five epochs; always training for six raises AUROC by up to .003.
 const (
 	patience  = 2
 	leastRise = 0.01
 )
 
-// Fit trains a network on the lesson until the labels of the judged images, which it does not learn, become no
-// likelier, and embeds these images.
+// Fit trains a network on the lesson until the likelihood of the judged images' labels, which the network does not
+// learn, stops rising. Then it embeds these images.
 func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
-	var t Tuned // at the last validation, which follows the last step
+	var t Tuned // from the last validation, which follows the last step
 	var seen *observing
 	_, err := tuning.trainEncoder(ctx, l.Head, l.Learned, l.proxies, l.fold, l.opts,
 		func(batch int, clock *train.Clock) (Encoder, error) {
@@ -104,7 +104,7 @@ func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
 			best := math.Inf(-1)
 			by.Validate = func(ctx context.Context) (float64, error) {
 				if by.Clock.Step() == 0 {
-					return -math.MaxFloat64, nil // labels that people get wrong alike are likeliest by stored features
+					return -math.MaxFloat64, nil // never stop at step 0: stored features fit repeated human errors best
 				}
 				judged, err := net.Now(ctx, l.Judged)
 				if err != nil {
@@ -137,8 +137,8 @@ func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
 
 func (t Tuned) newKind() kind { return kind{t.Z, means{directions: t.Directions}} }
 
-// addTuned adds a network's result to the evidence unless it makes labels no likelier. learned are the rows of the
-// lesson.
+// addTuned adds a network's result to the evidence if that raises the likelihood of labels. learned holds the rows of
+// the lesson.
 func (e *evidence) addTuned(ctx context.Context, l *Lesson, learned []int, c columned) error {
 	_, without, err := e.fitWeighings(ctx, c.of)
 	if err != nil {
@@ -149,7 +149,8 @@ func (e *evidence) addTuned(ctx context.Context, l *Lesson, learned []int, c col
 		return err
 	}
 	if t.Kept {
-		l.opts.Told(l.fold+1, l.opts.Folds, fmt.Sprintf("fold %d of %d, of an earlier audit", l.fold+1, l.opts.Folds))
+		l.opts.Told(l.fold+1, l.opts.Folds, fmt.Sprintf("fold %d of %d, reused from an earlier audit", l.fold+1,
+			l.opts.Folds))
 	}
 	alone := e.kinds
 	e.kinds = append(alone[:len(alone):len(alone)], t.newKind())
@@ -174,26 +175,27 @@ func (e *evidence) addTuned(ctx context.Context, l *Lesson, learned []int, c col
 	return err
 }
 
-// Seen holds what fine-tuned networks see of each row's given label: the margin
+// Seen holds the margin of each row's given label by fine-tuned networks:
 //
 //	z_y - max_{k≠y} z_k
 //
-// where z are the cosines to the classes and y is the given label. NaN: unknown.
+// where z are the cosines to the classes and y is the given label. The margin is NaN if unknown.
 type Seen struct {
-	// Unseen is by the network that has not learned from the row; Learned is the mean of the others, just before each
-	// step that used the row: the area under the margin of Pleiss et al., NeurIPS 2020, equation 1.
+	// Unseen is the margin by the network that did not learn from the row. Learned is the mean margin by the other
+	// networks, each just before a step that used the row: the area under the margin of Pleiss et al., NeurIPS 2020,
+	// equation 1.
 	Unseen, Learned []float64
-	// Rival is the likeliest other class by the network of Unseen; RivalShare is its share of the probability of all
-	// other classes.
+	// Rival is the likeliest other class by the network of Unseen; RivalShare is its share of the total probability of
+	// the other classes.
 	Rival      []int
 	RivalShare []float64
 
-	Folds, Taken int // networks, and those that made labels likelier
+	Folds, Taken int // number of networks, and of networks that were used
 
-	learned []int // networks of Learned
+	learned []int // number of networks behind each entry of Learned
 }
 
-// growRows makes room for n rows.
+// growRows allocates entries for n rows.
 func (s *Seen) growRows(n int) {
 	s.Unseen, s.Learned, s.RivalShare = make([]float64, n), make([]float64, n), make([]float64, n)
 	s.Rival, s.learned = make([]int, n), make([]int, n)
@@ -202,7 +204,7 @@ func (s *Seen) growRows(n int) {
 	}
 }
 
-// addJudged adds a network's judgement of images that it has not learned from, rows of the set.
+// addJudged adds a network's margins for images that it did not learn from; rows are their rows in the set.
 func (s *Seen) addJudged(t Tuned, rows []int, c columned) {
 	var scratch []float32
 	cosines := features.Products(&scratch, t.Z, t.Directions)
@@ -220,7 +222,7 @@ func (s *Seen) addJudged(t Tuned, rows []int, c columned) {
 	}
 }
 
-// findLargestExcept returns the largest of row except that of y.
+// findLargestExcept returns the position and value of the largest entry of row other than entry y.
 func findLargestExcept(row []float32, y int) (at int, most float32) {
 	most = float32(math.Inf(-1))
 	for k, v := range row {
@@ -231,7 +233,7 @@ func findLargestExcept(row []float32, y int) (at int, most float32) {
 	return at, most
 }
 
-// observing is a loss that notes the margin of every row's label just before a network learns from it.
+// observing is a loss that records the margin of every row's label just before a network learns from the row.
 type observing struct {
 	losses.Loss
 	proxies *features.Param
@@ -242,7 +244,7 @@ type observing struct {
 	scratch []float32
 }
 
-// newObserving returns loss, observing the images of set.
+// newObserving returns loss wrapped so that it observes the images of set.
 func newObserving(loss losses.Loss, proxies *features.Param, set features.Set) *observing {
 	o := &observing{Loss: loss, proxies: proxies, labels: set.Labels, at: make(map[int]int, set.Len()),
 		sum: make([]float64, set.Len()), visits: make([]int, set.Len())}
@@ -270,7 +272,7 @@ func (o *observing) Eval(grad *blas32.General, z features.Set, ref *features.Set
 	return o.Loss.Eval(grad, z, ref)
 }
 
-// computeMeanMargins returns the mean margin of every image, NaN for one that no step used.
+// computeMeanMargins returns the mean margin of every image, NaN for an image that no step used.
 func (o *observing) computeMeanMargins() []float32 {
 	list := make([]float32, len(o.sum))
 	for i, n := range o.visits {

@@ -11,7 +11,7 @@ import (
 	"winnow/head"
 )
 
-// pupil recognises the class of an image if it sees anything.
+// pupil is a network that learns the true class of every image, unless it is blind.
 type pupil struct {
 	truth []int
 	blind bool
@@ -36,8 +36,8 @@ func (p pupil) seen(set features.Set) features.Set {
 	return seen
 }
 
-// If stored features tell classes apart no better than chance, a network that learns still does. A network that
-// learns nothing changes nothing, to the bit, however often it runs. Margins are lower for wrong labels.
+// If stored features do not separate the classes, a network that learns still does. A network that learns nothing
+// leaves all scores bit-identical. Margins are lower for wrong labels.
 func TestNetworksJudge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 3))
 	var truth []int
@@ -53,7 +53,7 @@ func TestNetworksJudge(t *testing.T) {
 	}
 	alone := judged(t, z, 8, Options{Seed: 1, Folds: TunedFolds})
 	if a := auroc(t, alone.Order, z, truth); a > 0.65 {
-		t.Fatalf("stored features alone: AUROC %.3f, expected chance", a)
+		t.Fatalf("stored features only: AUROC %.3f, expected about 0.5", a)
 	}
 	for _, c := range []struct {
 		blind bool
@@ -69,7 +69,7 @@ func TestNetworksJudge(t *testing.T) {
 			t.Errorf("blind %v: AUROC %.3f, expected %.2f; lessons %v", c.blind, a, c.least, names)
 		}
 		if !c.blind && seen.Taken != TunedFolds || c.blind && seen.Taken == 0 && !slices.Equal(v.Order, alone.Order) {
-			t.Errorf("blind %v: chosen in %d folds of %d", c.blind, seen.Taken, TunedFolds)
+			t.Errorf("blind %v: networks used in %d of %d folds", c.blind, seen.Taken, TunedFolds)
 		}
 		for what, margins := range map[string][]float64{"unseen": seen.Unseen, "learned": seen.Learned} {
 			if a := auroc(t, margins, z, truth); !c.blind && (math.IsNaN(a) || a < 0.8) {

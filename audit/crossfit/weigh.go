@@ -13,28 +13,29 @@ import (
 //
 //	p_k ∝ exp(Σ_m β_m t_mk),   P(y|k) = 1 - ρ if y = k, else ρ/(C - 1)
 //
-// with t_m the m-th kind of similarity, β_m ≥ 0 and ρ the share of wrong labels.
+// where t_m is the m-th kind of similarity, β_m ≥ 0, y is the given label and ρ is the share of wrong labels.
 type weighing struct {
 	beta []float64
 	rho  float64
 }
 
 const (
-	leastRho = 1e-4 // every label may be wrong
+	leastRho = 1e-4 // keeps the probability of a wrong label above 0
 	mostBeta = 1000
-	mostTurn = 100  // of expectation maximisation
+	mostTurn = 100  // most steps of expectation maximisation
 	settled  = 1e-3 // relative change of β that ends the fit
 )
 
-// fitWeighing fits the weighing under which labels are likeliest by expectation maximisation: the class probabilities
-// of each image, then one Newton step of β and the ρ that fits. rows holds the similarities of each image, kind by
-// kind, C each. expected counts as worth labels: few labels hardly change it, many override it.
+// fitWeighing fits the weighing that maximises the likelihood of labels, by expectation maximisation. Each step
+// computes the class probabilities of every image, then takes one Newton step of β and the best ρ. rows holds for each
+// image, kind by kind, C similarities. expected acts as a prior with the weight of worth labels: few labels hardly
+// change it, many override it. The objective for β is
 //
 //	Q(β) - ½ (worth/n) (β-β₀)ᵀ H (β-β₀),   H = -∂²Q/∂β²
 func fitWeighing(ctx context.Context, rows []float32, labels []int, classes int, expected weighing,
 	worth float64) (weighing, error) {
 	kinds := len(expected.beta)
-	expected.rho = min(expected.rho, noiserate.MostOf(classes)) // else heads that see nothing would turn labels round
+	expected.rho = min(expected.rho, noiserate.MostOf(classes)) // a larger ρ would invert uninformative labels
 	w := weighing{slices.Clone(expected.beta), expected.rho}
 	if len(labels) == 0 {
 		return w, nil
@@ -82,8 +83,8 @@ func fitWeighing(ctx context.Context, rows []float32, labels []int, classes int,
 	return w, nil
 }
 
-// stepNewton takes a Newton step of β, drawn towards expected by a share of the curvature, and reports whether it
-// hardly moved. hess is the upper half of -∂²Q/∂β².
+// stepNewton takes a Newton step of β, pulled towards expected by a share of the curvature. It reports whether β has
+// converged. hess is the upper half of -∂²Q/∂β².
 func (w *weighing) stepNewton(grad, hess, expected []float64, share float64) bool {
 	kinds := len(w.beta)
 	a := make([][]float64, kinds)
@@ -119,7 +120,7 @@ func (w *weighing) stepNewton(grad, hess, expected []float64, share float64) boo
 	return moved <= settled*(all+1)
 }
 
-// fillProbabilities fills p with the class probabilities from an image's similarities alone.
+// fillProbabilities fills p with an image's class probabilities by its similarities, without its given label.
 func (w weighing) fillProbabilities(p []float64, row []float32) {
 	clear(p)
 	c := len(p)
@@ -134,7 +135,7 @@ func (w weighing) fillProbabilities(p []float64, row []float32) {
 	}
 }
 
-// sumLogProbability returns the log probability of labels; rows as in [fitWeighing].
+// sumLogProbability returns the log probability of all labels; rows is laid out as in [fitWeighing].
 func (w weighing) sumLogProbability(rows []float32, labels []int, classes int) (sum float64) {
 	p := make([]float64, classes)
 	for i, y := range labels {
@@ -144,7 +145,7 @@ func (w weighing) sumLogProbability(rows []float32, labels []int, classes int) (
 	return sum
 }
 
-// fillPosterior fills r with the class probabilities given the label y, too, and returns that of y.
+// fillPosterior fills r with the class probabilities after the given label y is taken into account. It returns r[y].
 func (w weighing) fillPosterior(r, p []float64, y int) float64 {
 	other := w.rho / (1 - w.rho) / float64(len(p)-1)
 	var sum float64

@@ -10,7 +10,8 @@ import (
 	"winnow/audit/judges"
 )
 
-// drawn draws rows of similarities of two kinds, the second meaningless, and labels with a share of wrong ones.
+// drawn draws similarities of two kinds, of which only the first depends on the class, and labels with a share rho of
+// wrong ones.
 func drawn(seed uint64, beta, rho float64, n, classes int) (rows []float32, labels []int) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	p := make([]float64, classes)
@@ -34,7 +35,7 @@ func drawn(seed uint64, beta, rho float64, n, classes int) (rows []float32, labe
 	return rows, labels
 }
 
-// likelihood by loops: Σ log[(1-ρ) p_y + ρ (1-p_y)/(C-1)].
+// likelihood computes Σ log[(1-ρ) p_y + ρ (1-p_y)/(C-1)] with plain loops.
 func likelihood(rows []float32, labels []int, classes int, beta []float64, rho float64) float64 {
 	var sum float64
 	for i, y := range labels {
@@ -54,7 +55,7 @@ func likelihood(rows []float32, labels []int, classes int, beta []float64, rho f
 	return sum
 }
 
-// weigh recovers the weighing of drawn labels, and no point close to it is likelier.
+// fitWeighing recovers the weighing with which labels were drawn, and no weighing close to the fit is likelier.
 func TestWeigh(t *testing.T) {
 	for seed := range uint64(3) {
 		rows, labels := drawn(seed, 15, 0.3, 4000, 8)
@@ -69,13 +70,13 @@ func TestWeigh(t *testing.T) {
 		for _, near := range [][3]float64{{1.1, 0, 1}, {0.9, 0, 1}, {1, 1, 1}, {1, 0, 1.1}, {1, 0, 0.9}} {
 			if other := likelihood(rows, labels, 8, []float64{w.beta[0] * near[0], w.beta[1] + near[1]},
 				w.rho*near[2]); other > at {
-				t.Errorf("seed %d: likelihood %v beside it at %v, found %v", seed, other, near, at)
+				t.Errorf("seed %d: at %v the likelihood is %v, larger than %v at the fit", seed, near, other, at)
 			}
 		}
 	}
 }
 
-// Posterior and odds agree with the formula by loops.
+// Posterior and odds agree with the formula computed by plain loops.
 func TestPosterior(t *testing.T) {
 	w := weighing{beta: []float64{2, 3}, rho: 0.2}
 	row := []float32{0.1, -0.2, 0.5, 0.3, 0.1, -0.4}
@@ -103,7 +104,7 @@ func TestPosterior(t *testing.T) {
 	}
 }
 
-// A class is spread evenly over the folds; no class of two images or more is in one fold alone.
+// A class is spread evenly over the folds, and no class of two images or more is entirely in one fold.
 func TestPart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		column := rapid.SliceOf(rapid.IntRange(-1, 5)).Draw(t, "columns")

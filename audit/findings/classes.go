@@ -1,9 +1,9 @@
-// Package findings finds in a labelled set what a list of suspects does not show: strangers, which fit no class, near
-// copies with different labels, and for each class its size, concentration and purity, whether another class looks
-// like the same one, and whether it looks like two.
+// Package findings finds in a labelled set what a list of suspects does not show: outliers, which fit no class, and
+// near-duplicates with different labels. For each class it reports the size, concentration and purity, whether another
+// class looks like the same class, and whether the class looks like two.
 //
-// The classes are weighted by a judge (leaveout.Set): images whose label looks wrong count less. The package sees given
-// labels only, and imports eval, features, filters, filters/detectors, filters/leaveout and internal/spread.
+// The classes are weighted by a judge (leaveout.Set): images whose label looks wrong have a smaller weight. The package
+// uses given labels only, and imports eval, features, filters, filters/detectors, filters/leaveout and internal/spread.
 package findings
 
 import (
@@ -16,24 +16,24 @@ import (
 
 // Class describes a class with at least two images.
 type Class struct {
-	Class    int     // its id
-	Images   int     // with its label
+	Class    int     // id of the class
+	Images   int     // number of images with its label
 	Kappa    float64 // concentration, corrected for the number of images
-	Like     int     // id of the class that it is hardest to tell from
-	Alike    float64 // 2 (1 - share of the images of both that are nearer to their own): 0 apart, 1 indistinguishable
-	Compared int     // images behind Alike
-	Groups   float64 // likeness of its two sides, divided out of sample: 1 one group, at most Two: it looks like two
+	Like     int     // id of the most similar class
+	Alike    float64 // 2 (1 - share of both classes' images nearer to their own class): 0 distinct, 1 indistinguishable
+	Compared int     // number of images behind Alike
+	Groups   float64 // similarity of its two sides, divided out of sample: 1 for one group, at most Two for two groups
 }
 
 const (
-	// Same is the least Alike of two classes that look like one, with at least fewest images.
+	// Same is the least Alike of two classes that look like one class, over at least fewest images.
 	Same   = 0.8
 	fewest = 16
-	// Two is the largest likeness of the sides of a class that looks like two.
+	// Two is the largest similarity of the sides of a class that looks like two.
 	Two = 0.15
 )
 
-// SameAsLike reports whether the class and Like look like one.
+// SameAsLike reports whether the class and class Like look like one class.
 func (c Class) SameAsLike() bool { return c.Compared >= fewest && c.Alike >= Same }
 
 // LooksLikeTwo reports whether the class looks like two groups.
@@ -63,7 +63,7 @@ func Classes(ctx context.Context, s *leaveout.Set) ([]Class, error) {
 	return list, compareClasses(ctx, s.Plain(), list)
 }
 
-// findMemberColumn returns the column of an image's largest share, or y if it has none.
+// findMemberColumn returns the column in which image i has its largest share, or y if the image has no shares.
 func findMemberColumn(s *leaveout.Set, i, y int) int {
 	most := 0.0
 	for _, p := range s.Parts(i) {

@@ -10,36 +10,36 @@ import (
 	"winnow/features"
 )
 
-// CopyBound is the least cosine of whitened features of two near copies. Re-encoded, shrunken and cropped
-// photographs have 0.6 to 0.95 with their originals (experiments/audit).
+// CopyBound is the least cosine of whitened features of near-duplicates. Re-encoded, scaled-down and cropped
+// photographs have cosines of 0.6 to 0.95 with their originals (experiments/audit).
 const CopyBound = 0.8
 
-// LeastCopies returns the least cosine of near copies among n rows of d values: [CopyBound], or more if d is so small
-// that chance makes a nearer pair for more than one row in a thousand. Of two random directions the cosine is c or more
-// with a probability of at most (1−c²)^((d−1)/2).
+// LeastCopies returns the least cosine of near-duplicates among n rows of d values: [CopyBound], or more if d is so
+// small that more than one row in a thousand has a nearer neighbour by chance. The cosine of two random directions is c
+// or more with a probability of at most (1−c²)^((d−1)/2).
 func LeastCopies(n, d int) float64 {
-	const most = 1 - 1e-6 // the same vectors, but for rounding
+	const most = 1 - 1e-6 // equal vectors, up to rounding
 	return max(CopyBound, min(most, math.Sqrt(1-math.Pow(byChance/float64(n), 2/float64(max(d-1, 1))))))
 }
 
-// byChance is the share of rows that may have a neighbour as near as a copy by chance.
+// byChance is the tolerated share of rows with a neighbour that is as near as a duplicate merely by chance.
 const byChance = 1e-3
 
-// AllCompared is the largest number of rows that are all compared with each other. With more, a pair at the bound
-// is found with a probability of 95 %.
+// AllCompared is the largest number of rows for which all pairs are compared. With more rows, a pair at the bound is
+// found with a probability of 95 %.
 const AllCompared = 10_000
 
-// CopiesListed is the most copies of an image that are listed.
+// CopiesListed is the largest number of duplicates listed for an image.
 const CopiesListed = 10
 
-// Least cosines of whitened features from which two pictures are worth comparing. Shrunken and cropped photographs
-// have 0.37 or more with their originals in nine of ten cases.
+// Two images are compared if the cosine of their whitened features is at least maybe (or maybeMany). In nine of ten
+// cases, scaled-down and cropped photographs have 0.37 or more with their originals.
 const (
 	maybe     = 0.35
-	maybeMany = 0.6 // with too many rows to compare all
+	maybeMany = 0.6 // bound if there are too many rows to compare all pairs
 )
 
-// MaybeCopies returns the least cosine from which the pictures of two of n rows are worth comparing.
+// MaybeCopies returns the least cosine at which two of n rows have their images compared.
 func MaybeCopies(n int) float64 {
 	if n > AllCompared {
 		return maybeMany
@@ -47,9 +47,9 @@ func MaybeCopies(n int) float64 {
 	return maybe
 }
 
-// Copies lists for each row of z its near copies: the ten nearest whose cosine is at least bound, nearest first. z has
-// unit rows. Up to AllCompared rows, it compares all, in time O(n²·d); with more, only rows whose sketches agree
-// ([findNearCopies]), which misses a few, in time O(n·d).
+// Copies lists for each row of z its near-duplicates: the ten nearest rows with a cosine of at least bound, nearest
+// first. The rows of z have unit length. Up to AllCompared rows, it compares all pairs, in time O(n²·d). With more, it
+// compares only rows whose sketches agree ([findNearCopies]), in time O(n·d), and misses a few.
 func Copies(ctx context.Context, z features.Set, bound float64, maxMem int64) ([][]eval.Neighbour, error) {
 	list := make([][]eval.Neighbour, z.Len())
 	if z.Len() > AllCompared {
@@ -65,18 +65,19 @@ func Copies(ctx context.Context, z features.Set, bound float64, maxMem int64) ([
 	return list, err
 }
 
-// crowd is the place of a neighbour that is taken for an ordinary one; identical is the cosine of pictures of the same
-// pixels.
+// The crowd-th nearest neighbour of a row counts as an ordinary neighbour. identical is the least cosine of two images
+// with the same pixels.
 const (
 	crowd     = 5
 	identical = 0.9995
 )
 
-// Apart returns the neighbours of at least bound that are nearer than ordinary ones are to either row: at most half as
-// far as its fifth neighbour, where that is as near as bound; nearer in few dimensions d, in which one neighbour of
-// five is that near by chance. In a class of images that are all alike, few are copies.
+// Apart returns the neighbours that are duplicates. A neighbour with a cosine of at least bound is a duplicate if it is
+// much nearer to both rows than ordinary neighbours are: at most half as far as the row's fifth neighbour, if that
+// neighbour reaches bound as well. In few dimensions d, where one of five neighbours is often that near by chance, it
+// must be nearer. So few images are duplicates in a class of images that are all similar.
 func Apart(near [][]eval.Neighbour, bound float64, d int) [][]eval.Neighbour {
-	// of five in a ball, the share of its squared radius within which one lies with the probability byChance
+	// of the squared radius of a ball: one of five random points lies within this share with probability byChance
 	far := min(0.5, math.Pow(byChance/crowd, 2/float64(max(d, 1))))
 	least := make([]float64, len(near))
 	for i, list := range near {
@@ -96,8 +97,8 @@ func Apart(near [][]eval.Neighbour, bound float64, d int) [][]eval.Neighbour {
 	return taken
 }
 
-// Groups returns the groups of two or more of n rows that pairs join, directly or by others: each rising, in the order
-// of their first rows.
+// Groups returns the groups of rows that pairs connect, directly or through other rows. n is the number of rows; each
+// group has two rows or more, ascending. Groups are ordered by their first rows.
 func Groups(n int, pairs [][]eval.Neighbour) [][]int {
 	root := features.AllRows(n)
 	find := func(i int) int {
@@ -115,7 +116,7 @@ func Groups(n int, pairs [][]eval.Neighbour) [][]int {
 		}
 	}
 	var groups [][]int
-	number := map[int]int{} // of the group of each first row
+	number := map[int]int{} // number of the group that starts with each row
 	for i := range root {
 		first := find(i)
 		if first == i {
@@ -132,7 +133,7 @@ func Groups(n int, pairs [][]eval.Neighbour) [][]int {
 	return groups
 }
 
-// noteCopy adds a copy to a list of the nearest, unless it is there.
+// noteCopy adds a duplicate to a list of the nearest, unless the list contains it already.
 func noteCopy(list *[]eval.Neighbour, n eval.Neighbour) {
 	for _, known := range *list {
 		if known.Row == n.Row {

@@ -16,8 +16,8 @@ import (
 
 const dim, each = 24, 30
 
-// world draws six classes: class 1 is a second name of class 0, class 2 has two groups, and the last two rows,
-// labelled as class 5, lie anywhere.
+// world draws six classes. Class 1 is a second name of class 0, class 2 has two groups, and the last two rows, labelled
+// as class 5, are outliers.
 func world(seed uint64) features.Set {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	centre := func() []float64 {
@@ -32,7 +32,7 @@ func world(seed uint64) features.Set {
 	other := centre()
 	along := floats.Dot(other, centres[2]) / floats.Dot(centres[2], centres[2])
 	for j, v := range centres[2] {
-		other[j] -= along * v // as little alike as classes are in many dimensions
+		other[j] -= along * v // nearly orthogonal, like classes in many dimensions
 	}
 	z := features.NewSet(6*each+2, dim)
 	for i := range 6 * each {
@@ -82,7 +82,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// abroad adds n vectors to a world: drawn around one centre, or, with alone, anywhere.
+// abroad adds n outliers to a world: around one centre or, with alone, in random directions.
 func abroad(z features.Set, n int, alone bool, seed uint64) features.Set {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	out := features.NewSet(z.Len()+n, dim)
@@ -106,7 +106,7 @@ func TestFits(t *testing.T) {
 		name  string
 		n     int
 		alone bool
-		group func(i int) int // of a stranger
+		group func(i int) int // group of an outlier
 	}{
 		{name: "each alone", n: 3, alone: true},
 		{name: "three of a kind", n: 3},
@@ -134,11 +134,11 @@ func TestFits(t *testing.T) {
 				}
 			}
 			if called > 1 { // one in 200
-				t.Errorf("%s, seed %d: %d of %d ordinary vectors are called strangers", c.name, seed, called, ordinary)
+				t.Errorf("%s, seed %d: %d of %d ordinary vectors are outliers", c.name, seed, called, ordinary)
 			}
 			for i, v := range fit[ordinary:] {
 				if v >= least || v >= findings.Outlying {
-					t.Errorf("%s, seed %d: stranger %d fits with %v, ordinary vectors from %v", c.name, seed, i, v,
+					t.Errorf("%s, seed %d: outlier %d has fit %v, ordinary vectors at least %v", c.name, seed, i, v,
 						least)
 				}
 			}
@@ -147,7 +147,7 @@ func TestFits(t *testing.T) {
 }
 
 func TestFitsOfFew(t *testing.T) {
-	z := features.NewSet(4, 3) // a zero vector, and three that are equal
+	z := features.NewSet(4, 3) // a zero vector and three equal vectors
 	for i := 1; i < 4; i++ {
 		z.Row(i)[0] = 2
 	}
@@ -157,12 +157,12 @@ func TestFitsOfFew(t *testing.T) {
 	}
 	for i, v := range fit {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			t.Errorf("row %d fits with %v", i, v)
+			t.Errorf("row %d: fit %v, expected a finite number", i, v)
 		}
 	}
 	fit, err = findings.Fits(t.Context(), z.Rows([]int{1, 2}), []int{0, 0}, 0)
 	if err != nil || !math.IsNaN(fit[0]) || !math.IsNaN(fit[1]) {
-		t.Errorf("two copies and nothing else: %v, %v, expected that nothing is known", fit, err)
+		t.Errorf("two duplicates only: fit %v, %v, expected NaN", fit, err)
 	}
 }
 
@@ -171,8 +171,8 @@ func TestCopies(t *testing.T) {
 	if err := features.Normalize(z.X); err != nil {
 		t.Fatal(err)
 	}
-	copy(z.Row(4), z.Row(3)) // class 4 and 3
-	copy(z.Row(9), z.Row(3)) // class 3 too
+	copy(z.Row(4), z.Row(3)) // a duplicate with another class
+	copy(z.Row(9), z.Row(3)) // a duplicate with the same class
 	found, err := findings.Copies(context.Background(), z, 0.999, 1<<20)
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestCopies(t *testing.T) {
 	for i, list := range found {
 		want := map[int]int{3: 2, 4: 2, 9: 2}[i]
 		if len(list) != want {
-			t.Errorf("row %d: %v, expected %d copies", i, list, want)
+			t.Errorf("row %d: %v, expected %d duplicates", i, list, want)
 		}
 		for _, n := range list {
 			if n.Row == i || n.Similarity < 0.999 {

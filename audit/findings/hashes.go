@@ -8,24 +8,25 @@ import (
 	"winnow/eval"
 )
 
-// Hash holds 128 bits of a picture that change little if it is saved again or scaled; the zero value is unknown.
+// Hash is a perceptual hash: 128 bits that change little if an image is re-encoded or scaled. Zero means unknown.
 type Hash [2]uint64
 
 const (
 	hashBits   = 128
-	hashAlike  = 24 // most differing bits of pictures that are worth comparing; at most 10 if saved again or scaled
-	hashTables = 24 // then a pair that differs in 12 bits is found with a probability of 99 %, in 24 with one of 60 %
+	hashAlike  = 24 // most differing bits of images that are compared; re-encoded or scaled: at most 10
+	hashTables = 24 // a pair is found with a probability of 99 % if 12 bits differ, 60 % if 24 differ
 	hashWidest = 16
 )
 
-// LikelyCopies lists for each picture at most ten that may be copies by their hashes, nearest first: one of both
-// perhaps mirrored, whose hash is in mirrored. The similarity of a pair is the cosine of the share of bits that differ,
-// times π. Up to [AllCompared] pictures, it compares all; with more, those that agree in some bits, in time O(n).
+// LikelyCopies lists for each image up to ten others that may be duplicates by their hashes, nearest first. One image
+// of a pair may be mirrored: mirrored holds the hashes of the mirror images. The similarity of a pair is cos(π·s),
+// where s is the share of bits that differ. Up to [AllCompared] images, it compares all pairs; with more, only hashes
+// that agree in some bits, in time O(n).
 func LikelyCopies(ctx context.Context, plain, mirrored []Hash) ([][]eval.Neighbour, error) {
 	n := len(plain)
 	list := make([][]eval.Neighbour, n)
 	marks := make([]sketch, 0, 2*n)
-	var rows []int32 // of marks
+	var rows []int32 // row of each mark
 	for side, hashes := range [][]Hash{plain, mirrored} {
 		for i, h := range hashes {
 			if h != (Hash{}) {
@@ -50,7 +51,7 @@ func LikelyCopies(ctx context.Context, plain, mirrored []Hash) ([][]eval.Neighbo
 	}
 	for a := range marks {
 		if rows[a] >= int32(n) {
-			break // mirrored ones are compared with plain ones only
+			break // mirrored hashes are compared with plain hashes only
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -12,16 +12,16 @@ import (
 // rivals is the number of nearest classes that a class is compared with.
 const rivals = 10
 
-// pair counts the images of two classes, and those that are nearer to their own.
+// pair counts the images of two classes, and the images that are nearer to their own class.
 type pair struct{ images, own int }
 
-// compareClasses fills in Like, Alike and Compared: how well two classes can be distinguished by the given labels, each
-// image left out. Two names of one class divide its images at random, so that no more than half are nearer to their
-// own.
+// compareClasses sets Like, Alike and Compared: how well two classes can be distinguished by the given labels, each
+// image left out. Two names for one class divide its images at random, so that no more than half of the images are
+// nearer to their own class.
 //
-// An image counts only if it is nearer to one of the two than to all other classes: wrong labels from elsewhere
-// would hide the difference, and leaving them out favours neither. The classes are those of the given labels,
-// without the weights of a judge, which moves images between similar classes.
+// Only images that are nearer to one of the two classes than to all others are counted: wrong labels from other classes
+// would hide the difference, and leaving these images out favours neither class. The classes are those of the given
+// labels, without the weights of a judge, because a judge moves images between similar classes.
 func compareClasses(ctx context.Context, plain *leaveout.Set, list []Class) error {
 	near, err := nearestClasses(ctx, plain)
 	if err != nil {
@@ -77,7 +77,7 @@ func compareClasses(ctx context.Context, plain *leaveout.Set, list []Class) erro
 	return nil
 }
 
-// findBestExcept returns the column of the largest entry, except two columns; -1 if there is none.
+// findBestExcept returns the column of the largest entry other than not and nor; -1 if there is no other.
 func findBestExcept(row []float64, not, nor int) int {
 	at := -1
 	for k, v := range row {
@@ -88,7 +88,7 @@ func findBestExcept(row []float64, not, nor int) int {
 	return at
 }
 
-// nearestClasses lists for each column the nearest others by direction.
+// nearestClasses lists for each column the columns with the nearest centres.
 func nearestClasses(ctx context.Context, s *leaveout.Set) ([][]int, error) {
 	centres := s.Centres()
 	near := make([][]int, centres.Rows)

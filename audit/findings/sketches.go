@@ -15,15 +15,15 @@ import (
 const (
 	sketchBits = 256
 	tables     = 96
-	bucket     = 64      // mean number of rows in a bucket of a table
-	following  = 256     // most rows of a bucket that a row is compared with
-	mostChecks = 200     // most vectors that a row is compared with
-	deviations = 4       // standard deviations of the number of differing bits, up to which sketches agree
-	missed     = 1 / 20. // share of pairs at the bound that may share no bucket
+	bucket     = 64      // mean number of rows in a bucket
+	following  = 256     // most rows of a bucket whose sketches are compared with a row's
+	mostChecks = 200     // most vectors that are compared with a row's
+	deviations = 4       // most standard deviations above the expected number of differing bits for sketches that agree
+	missed     = 1 / 20. // share of pairs at the bound that share no bucket, at most
 )
 
-// sketch holds the sides of planes through the origin on which a vector lies. Two vectors at an angle θ lie on
-// different sides of a random plane with probability θ/π.
+// sketch holds one bit for each of several random planes through the origin: the side on which a vector lies. Two
+// vectors at an angle θ lie on different sides of a random plane with probability θ/π.
 type sketch [sketchBits / 64]uint64
 
 func (s *sketch) countDifferingBits(t *sketch) (n int) {
@@ -33,10 +33,10 @@ func (s *sketch) countDifferingBits(t *sketch) (n int) {
 	return n
 }
 
-// findNearCopies finds near copies without comparing all pairs. Each table puts rows into buckets by
-// some bits of their sketches; rows of a bucket are compared if their whole sketches agree. A pair at the bound
-// shares a bucket of some table with probability at least 1-missed, a nearer pair with a higher one. The number of
-// comparisons of a row is bounded, so that time is O(n).
+// findNearCopies finds near-duplicates without comparing all pairs. Each table puts rows into buckets by some bits of
+// their sketches; the vectors of rows in a bucket are compared if their whole sketches agree. A pair at the bound
+// shares a bucket of some table with probability at least 1-missed, and a nearer pair with a higher probability. The
+// number of comparisons of a row is bounded, so that time is O(n).
 //
 // Source: Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002; Indyk & Motwani, STOC 1998.
 func findNearCopies(ctx context.Context, z features.Set, bound float64, list [][]eval.Neighbour) error {
@@ -59,27 +59,27 @@ func findNearCopies(ctx context.Context, z features.Set, bound float64, list [][
 	})
 }
 
-// finder says how pairs of sketches are found.
+// finder holds the parameters of the search for pairs of sketches.
 type finder struct {
-	bits, width int // of a sketch, and of those that name a bucket of a table
+	bits, width int // bits of a sketch, and of a bucket's key
 	tables      int
-	alike       int // most differing bits
-	checks      int // most pairs of a row
+	alike       int // most differing bits of sketches that agree
+	checks      int // most pairs checked for a row
 }
 
-// finderOf returns how pairs of n rows of at least a cosine are found, if sketches may differ in some deviations more
-// bits than expected of them.
+// finderOf returns the parameters for finding pairs of n rows with a cosine of at least bound. Sketches agree if the
+// number of differing bits is at most deviations standard deviations above its expectation.
 func finderOf(n int, bound float64) finder {
 	// probability that a bit of a pair at the bound differs
 	apart := math.Acos(math.Max(-1, math.Min(bound, 1))) / math.Pi
 	alike := int(sketchBits*apart + deviations*math.Sqrt(sketchBits*apart*(1-apart)))
-	sharing := 1 - math.Pow(missed, 1./tables) // required probability to share a bucket of one table
+	sharing := 1 - math.Pow(missed, 1./tables) // required probability of sharing a bucket in one table
 	width := int(math.Min(math.Log2(float64(n)/bucket), math.Log(sharing)/math.Log1p(-math.Max(apart, 1e-3))))
 	return finder{sketchBits, max(width, 1), tables, alike, mostChecks}
 }
 
-// checkBucketPairs calls check for pairs of rows that share a bucket of a table and differ in at most alike bits,
-// perhaps several times; check reports whether the pair counts among those of the row.
+// checkBucketPairs calls check for pairs of rows that share a bucket and differ in at most alike bits, perhaps several
+// times for a pair. check reports whether the pair adds to the row's number of checks.
 func checkBucketPairs(ctx context.Context, marks []sketch, f finder, rng *rand.Rand, check func(i, j int) bool) error {
 	t := table{order: make([]int32, len(marks)), key: make([]uint32, len(marks)), marks: make([]sketch, len(marks)),
 		start: make([]int32, 1<<f.width+1)}
@@ -103,7 +103,7 @@ func checkBucketPairs(ctx context.Context, marks []sketch, f finder, rng *rand.R
 	return nil
 }
 
-// planesOf draws the planes of sketches.
+// planesOf returns random planes for sketches, as normal vectors.
 func planesOf(dim int, rng *rand.Rand) blas32.General {
 	planes := features.NewMatrix(sketchBits, dim)
 	for i := range planes.Data {
@@ -112,7 +112,7 @@ func planesOf(dim int, rng *rand.Rand) blas32.General {
 	return planes
 }
 
-// sketchRows sketches the rows of x.
+// sketchRows sets marks to the sketches of the rows of x.
 func sketchRows(marks []sketch, x, planes blas32.General, scratch *[]float32) {
 	sides := features.Products(scratch, x, planes)
 	for i := range sides.Rows {
@@ -126,9 +126,9 @@ func sketchRows(marks []sketch, x, planes blas32.General, scratch *[]float32) {
 
 // table holds rows in buckets.
 type table struct {
-	order []int32  // rows, bucket by bucket
+	order []int32  // rows, sorted by bucket
 	marks []sketch // their sketches
-	start []int32  // of each bucket, and the end of the last
+	start []int32  // start of each bucket in order, and the end of the last
 	key   []uint32 // bucket of each row
 }
 

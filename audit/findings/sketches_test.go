@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 )
 
-// With more rows than are all compared, almost all pairs at the bound are found, and nothing else.
+// With more than AllCompared rows, almost all pairs at the bound are found, and no other pair.
 func TestSketched(t *testing.T) {
 	const n, d, pairs = findings.AllCompared + 2000, 96, 1000
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -23,7 +23,7 @@ func TestSketched(t *testing.T) {
 	for i := range n {
 		z.Labels[i] = i % 7
 	}
-	for p := range pairs { // row 2p+1 lies at 0.81 from row 2p
+	for p := range pairs { // rows 2p and 2p+1 have the cosine 0.81
 		a, b := z.Row(2*p), z.Row(2*p+1)
 		along := features.Dot(a, b)
 		side := math.Sqrt(1 - along*along)
@@ -45,12 +45,12 @@ func TestSketched(t *testing.T) {
 		}
 	}
 	if found < 2*pairs*9/10 {
-		t.Errorf("%d of %d copies are found", found, 2*pairs)
+		t.Errorf("%d of %d duplicates found", found, 2*pairs)
 	}
-	t.Logf("%d of %d copies are found", found, 2*pairs)
+	t.Logf("%d of %d duplicates found", found, 2*pairs)
 }
 
-// A set of copies only is searched in bounded time, with the right lists.
+// A set in which all rows are duplicates is searched in bounded time, and every list is full.
 func TestSketchedCopiesOfOne(t *testing.T) {
 	z := features.NewSet(findings.AllCompared+2000, 16)
 	for i := range z.Len() {
@@ -63,22 +63,22 @@ func TestSketchedCopiesOfOne(t *testing.T) {
 	}
 	for i, list := range copies {
 		if len(list) != 10 {
-			t.Fatalf("row %d: %d copies", i, len(list))
+			t.Fatalf("row %d: %d duplicates, expected 10", i, len(list))
 		}
 	}
 }
 
-// Pairs of alike hashes are found, one of both perhaps mirrored, and nothing is found of unknown ones, whether all are
-// compared or not.
+// Pairs with similar hashes are found, also if one image is mirrored, and unknown hashes match no image. This holds
+// whether or not all pairs are compared.
 func TestLikelyCopies(t *testing.T) {
 	for _, n := range []int{2000, findings.AllCompared + 2000} {
 		rng := rand.New(rand.NewPCG(5, uint64(n)))
 		plain, mirrored := make([]findings.Hash, n), make([]findings.Hash, n)
 		const pairs = 500
-		for i := range n - 100 { // the last are unknown
+		for i := range n - 100 { // the last 100 are unknown
 			h := findings.Hash{rng.Uint64(), rng.Uint64()}
 			m := findings.Hash{h[0] ^ 0xF0F0F0F0F0F0F0F0, h[1] ^ 0xF0F0F0F0F0F0F0F0}
-			if i%2 == 1 && i < 2*pairs { // a copy of the one before
+			if i%2 == 1 && i < 2*pairs { // a duplicate of the previous row
 				if h, m = plain[i-1], mirrored[i-1]; i%4 == 1 {
 					h, m = m, h
 				}
@@ -97,18 +97,18 @@ func TestLikelyCopies(t *testing.T) {
 		for i, near := range list {
 			for _, c := range near {
 				if i >= 2*pairs || c.Row != i^1 {
-					t.Errorf("of %d: row %d: %+v", n, i, c)
+					t.Errorf("%d images: row %d: %+v", n, i, c)
 				}
 				found++
 			}
 		}
 		if found < 2*pairs*99/100 || n <= findings.AllCompared && found < 2*pairs {
-			t.Errorf("of %d: %d of %d are found", n, found, 2*pairs)
+			t.Errorf("%d images: %d of %d found", n, found, 2*pairs)
 		}
 	}
 }
 
-// In few dimensions chance makes neighbours as near as copies of photographs: only nearer ones are copies.
+// In few dimensions, random neighbours are as near as duplicates of photographs; only nearer neighbours are reported.
 func TestCopiesInFewDimensions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, d := range []int{6, 12, 64} {

@@ -13,43 +13,43 @@ import (
 )
 
 const (
-	// company is the share of the other images that must be near: an image's distance to the set is its distance to
-	// the last of these. Fewer, and strangers of one kind would be company for each other; more, and every small
-	// class would look strange.
+	// An image's distance to the set is its distance to the k-th nearest other image, where k is the share company of
+	// the other images. With a smaller share, several outliers of one kind would be near each other; with a larger
+	// share, every small class would look like outliers.
 	company      = 0.03
 	leastCompany = 3
 	// mostReferences bounds the images that each image is compared with, so that time is O(n·d).
 	mostReferences = 2048
-	atOnce         = 1 << 13 // images read and compared at a time
-	leastSpread    = 1e-3    // of distances, for sets of images that are all the same
-	mostStrangers  = 20      // more than one in this many images is a kind of its own
+	atOnce         = 1 << 13 // number of images read and compared at a time
+	leastSpread    = 1e-3    // least spread of distances, for sets whose images are all equal
+	mostStrangers  = 20      // more than 1 outlier in 20 images would be a class
 )
 
-// Outlying is the fit below which an image is a stranger: it fits no class. Of the ordinary images of eleven sets at
-// most 1 in 200 are below (experiments/strangers).
+// Outlying is the fit below which an image is an outlier, which fits no class. Of the ordinary images of eleven sets,
+// at most 1 in 200 are below this fit (experiments/strangers).
 const Outlying = -2.75
 
-// references are rows of a set that each image of it is compared with.
+// references are the rows of a set with which each image of the set is compared.
 type references struct {
-	x    blas32.General // rows of unit length, or 0
-	rows []int          // in the set, rising
+	x    blas32.General // rows of unit length, or zero rows
+	rows []int          // their rows in the set, ascending
 }
 
-// Fits returns how near each image of x is to the set, without labels: images from another world are far from all but
-// a few; NaN if there is nothing to compare with. The distance of an image x to the set is
+// Fits returns how near each image of x is to the set, regardless of labels: outliers are far from all but a few
+// images. The fit is NaN if there is no image to compare with. The distance of an image x to the set is
 //
 //	d(x) = 1 − the k-th largest cosine of x and the references,  k = max(3, ⌈0.03·m⌉)
 //
-// where m is the number of references, without x itself and its copies. Its fit is
+// where m is the number of references other than x and its duplicates. The fit is
 //
 //	f(x) = (q50 − d(x)) / max(q90 − q50, 8/11 · (q95 − q50))
 //
-// with percentiles of the distances of the set's images. The second term counts if the distances have a long tail.
-// Strangers widen both where they are many, so the divisor is at most 5/2.75·(q80 − q50), unless that called more than
-// one in twenty images strangers; and it is less if there is a plain gap ([findLastGap]) before the farthest images:
-// then the fit is -2.75 in its middle. Vectors are as the backbone made them: whitening would bring strangers nearer,
-// which vary in directions in which the others do not. Rows with the same group are copies; nil, or a negative number:
-// there are none.
+// where q50 and so on are percentiles of the distances of all images. The second term is larger if the distances have a
+// long tail. Many outliers enlarge both terms, so the divisor is capped at 5/2.75·(q80 − q50), unless more than one
+// image in twenty would then be an outlier. The divisor is also smaller if there is a clear gap ([findLastGap]) before
+// the farthest images: the fit is then -2.75 in the middle of the gap. Pass vectors as the backbone made them. Outliers
+// vary in directions in which the other images do not, so whitening would bring outliers nearer. Rows with the same
+// group number are duplicates; a row with a negative number has no duplicate, and group may be nil.
 func Fits(ctx context.Context, x features.Source, group []int, maxMem int64) ([]float64, error) {
 	at := features.Thinned(features.AllRows(x.Len()), mostReferences)
 	refs := references{features.NewMatrix(len(at), x.Dim()), at}
@@ -92,17 +92,17 @@ func Fits(ctx context.Context, x features.Source, group []int, maxMem int64) ([]
 	return fit, nil
 }
 
-// Before a plain gap lie at most a share gapShare of the images; it is three quarters as wide or more as the distances
-// of the images after it.
+// A clear gap has at most a share gapShare of the images beyond it. It is at least gapWidth times as wide as the
+// distances of the images before it spread.
 const (
-	gapFrom  = 2.4 // spreads beyond the centre
+	gapFrom  = 2.4 // the gap ends at least this many spreads beyond the centre
 	gapShare = 0.03
 	gapWidth = 0.75
-	gapTail  = 5 // images, or a twentieth of all
+	gapTail  = 5 // the spread is measured over this many images before the gap, or over a twentieth of all
 )
 
-// findLastGap returns the middle of the last plain gap before the largest of the sorted distances, of which one beyond
-// the gap is above least; NaN: there is none.
+// findLastGap returns the middle of the last clear gap in the sorted distances d. The first distance beyond the gap
+// must exceed least. It returns NaN if there is no gap.
 func findLastGap(d []float64, least float64) float64 {
 	n := len(d)
 	at := math.NaN()
@@ -116,7 +116,7 @@ func findLastGap(d []float64, least float64) float64 {
 	return at
 }
 
-// measureDistances returns d of each row of x; NaN if no reference is left for it.
+// measureDistances returns the distance of each row of x to the set, NaN if there is no reference for the row.
 func (r references) measureDistances(ctx context.Context, x features.Source, group []int, maxMem int64) ([]float64,
 	error) {
 	out := make([]float64, x.Len())

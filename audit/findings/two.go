@@ -13,21 +13,21 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// smallestGroup is the least share of a class that is a group and not outliers.
+// smallestGroup is the least share of a class that is a group rather than outliers.
 const smallestGroup = 0.2
 
-// parts is the number of parts of a class, each divided by what the others show.
+// parts is the number of parts of a class; each part is divided by a cut fitted to the other parts.
 const parts = 5
 
-// compareGroups returns the likeness of the two sides of a class. Each fifth of its members is divided by the other
-// four: the best cut along their longest axis gives two groups, and an image falls on one side of the middle between
-// them. The two sides a and b are compared by the mean similarities of their images, none with itself:
+// compareGroups returns the similarity of the two sides of a class. Each fifth of its members is divided by a cut
+// fitted to the other four: the best cut along their axis of greatest variance gives two groups, and each held-out
+// image joins the side of the nearer group. Sides a and b are compared by the mean similarities s of distinct images:
 //
 //	s_ab / √(s_aa s_bb)
 //
-// In many dimensions a few images always have a long axis, but held-out images fall on its sides at random, and the
-// sides are alike: 1. Two classes under one name are as unlike as any other two. It returns 1 for fewer than ten
-// members, for equal members, and if the smaller side is no group.
+// In many dimensions a few images always have a long axis, but held-out images then fall on its sides at random, so
+// that the two sides are similar and the result is near 1. Two classes under one name score as low as any two classes.
+// compareGroups returns 1 for fewer than ten members, for equal members, and if the smaller side is not a group.
 func compareGroups(s *leaveout.Set, members []int) float64 {
 	if len(members) < 2*parts {
 		return 1
@@ -67,7 +67,7 @@ func compareGroups(s *leaveout.Set, members []int) float64 {
 	return compareTwoSides(s, sides)
 }
 
-// compareTwoSides returns the likeness of two sides.
+// compareTwoSides returns the similarity of two sides.
 func compareTwoSides(s *leaveout.Set, sides [2][]int) float64 {
 	if float64(min(len(sides[0]), len(sides[1]))) < math.Max(2, smallestGroup*float64(len(sides[0])+len(sides[1]))) {
 		return 1
@@ -91,8 +91,8 @@ func compareTwoSides(s *leaveout.Set, sides [2][]int) float64 {
 	return math.Max(across/math.Sqrt(within[0]*within[1]), 0)
 }
 
-// fitGroupLine returns the direction from one group of the members to the other, scaled so that they are 1
-// apart, and the position of their middle.
+// fitGroupLine returns the direction from one group of the members to the other, scaled so that the groups' means are 1
+// apart, and the position halfway between the means.
 func fitGroupLine(s *leaveout.Set, members []int) (line []float64, middle float64, ok bool) {
 	along := longestAxis(s, members)
 	cut, ok := filters.TwoMeans(along)
@@ -130,10 +130,11 @@ func fitGroupLine(s *leaveout.Set, members []int) (line []float64, middle float6
 	return line, middle / square, true
 }
 
-// axisSteps is the most steps of power iteration; it ends before if the unit axis moves by less than axisStill.
+// axisSteps is the largest number of steps of power iteration, which ends if the unit axis moves by less than
+// axisStill.
 const axisSteps, axisStill = 40, 1e-3
 
-// longestAxis returns the members' positions along their axis of greatest variance.
+// longestAxis returns the coordinates of the members along their axis of greatest variance.
 func longestAxis(s *leaveout.Set, members []int) []float64 {
 	x := s.Z.Rows(members).X
 	mean := make([]float64, x.Cols)

@@ -11,32 +11,33 @@ import (
 	"winnow/features"
 )
 
-// Settings of the training that aum observes: stochastic gradient descent with momentum at a constant rate. On
-// glyphs with a fifth of the labels wrong, AP is 0.984, 0.978 at three times the rate, and 0.952 at ten times.
+// Settings of the training that aum observes: stochastic gradient descent with momentum at a constant learning rate. On
+// glyphs with a fifth of the labels wrong, AP is 0.984, with three times the rate 0.978, and with ten times 0.952.
 const (
 	aumEpochs    = 10
 	aumBatch     = 64
-	aumRate      = 1 // on unit rows
+	aumRate      = 1 // for unit rows
 	aumMomentum  = 0.9
 	aumTrainings = 2
-	aumBar       = 0.99 // quantile of the margins of made-up labels
+	aumBar       = 0.99 // quantile of the margins of threshold samples
 )
 
-// judgeByMargins judges by the area under the margin: while a linear head learns all labels,
+// judgeByMargins scores a label by its area under the margin (AUM) while a linear head learns all labels,
 //
 //	AUM_i = 1/T Σ_t z_y^t - max_{k≠y} z_k^t
 //
-// where z^t are the logits of image i in epoch t just before the head learns from it. A label that similar images
-// contradict is learned late. Unlike other judges, this one learns from the very label that it judges.
+// where z^t are the logits of image i in epoch t just before the head learns from it. A label that contradicts similar
+// images is learned late. Unlike other judges, this judge learns from the label that it scores.
 //
-// A share 1/(C+1) of the images, drawn at random, gets the label of one made-up class, always wrong; 99 % of them stay
-// below the bar. The head learns twice, with different images in the made-up class, so that every image is judged.
-// Margins and bars are means over the trainings in which the image kept its label. The score is 1/(1+exp(bar - AUM)).
-// Below 1/2 the label is flagged, and the class with the largest mean logit is suggested.
+// A random share 1/(C+1) of the images are threshold samples: they get the label of an additional class, which is
+// always wrong. The bar is the 99th percentile of their margins. The head is trained twice with different threshold
+// samples, so that every image keeps its label at least once. Margins are means over the trainings in which the image
+// kept its label, and the bar is the mean of both. The score is 1/(1+exp(bar - AUM)). A label with a score below 1/2 is
+// flagged, and the class with the largest mean logit is suggested.
 //
-// Differs from the paper: the network is a linear head with zero initial weights on fixed vectors. Time
-// O(T·n·C·d), memory 4·C·d values and 24 bytes an image. Source: Pleiss, Zhang, Elenberg & Weinberger,
-// "Identifying Mislabeled Data using the Area Under the Margin Ranking", NeurIPS 2020, sections 3.2 and 3.3.
+// Unlike in the paper, the network is a linear head on fixed vectors, with zero initial weights. Time O(T·n·C·d),
+// memory 4·C·d values and 24 bytes an image. Source: Pleiss, Zhang, Elenberg & Weinberger, "Identifying Mislabeled Data
+// using the Area Under the Margin Ranking", NeurIPS 2020, sections 3.2 and 3.3.
 func (b *bench) judgeByMargins() error {
 	column := b.listLabelColumns()
 	n, c := len(column), len(b.s.Classes)
@@ -95,7 +96,7 @@ func newLinear(classes, dim int) linear {
 	return linear{features.NewMatrix(classes, dim), make([]float32, classes)}
 }
 
-// computeLogits returns the logits of rows x.
+// computeLogits returns the logits of the rows of x.
 func (l linear) computeLogits(scratch *[]float32, x blas32.General) blas32.General {
 	z := features.Products(scratch, x, l.weight)
 	for i := range z.Rows {
@@ -106,7 +107,7 @@ func (l linear) computeLogits(scratch *[]float32, x blas32.General) blas32.Gener
 	return z
 }
 
-// learnMargins trains on labels and returns the mean margin of each. It adds the weights after every epoch to total.
+// learnMargins trains on labels and returns the mean margin of each label. It adds the weights of every epoch to total.
 func (b *bench) learnMargins(labels []int, total linear) ([]float64, error) {
 	x := b.s.Z.X
 	w, speed := newLinear(total.weight.Rows, x.Cols), newLinear(total.weight.Rows, x.Cols)
@@ -135,7 +136,7 @@ func (b *bench) learnMargins(labels []int, total linear) ([]float64, error) {
 			for at, i := range some {
 				row, y := features.Row(z, at), labels[i]
 				margins[i] += float64(row[y]-findLargestRival(row, y)) / aumEpochs
-				if b.s.Voice(i) != i { // it is not learned
+				if b.s.Voice(i) != i { // only rows that represent themselves are learned
 					clear(row)
 					continue
 				}
@@ -154,7 +155,7 @@ func (b *bench) learnMargins(labels []int, total linear) ([]float64, error) {
 	return margins, nil
 }
 
-// addMultiple adds a multiple of l to dst.
+// addMultiple adds by·l to dst.
 func addMultiple(dst, l linear, by float32) {
 	for j, v := range l.weight.Data {
 		dst.weight.Data[j] += by * v
@@ -164,7 +165,7 @@ func addMultiple(dst, l linear, by float32) {
 	}
 }
 
-// findLargestRival returns the largest entry of row except that of y.
+// findLargestRival returns the largest entry of row other than entry y.
 func findLargestRival(row []float32, y int) float32 {
 	most := float32(math.Inf(-1))
 	for k, v := range row {
@@ -175,7 +176,7 @@ func findLargestRival(row []float32, y int) float32 {
 	return most
 }
 
-// eachBlock calls do with the logits of every image.
+// eachBlock calls do with the logits of every image, computed block by block.
 func (b *bench) eachBlock(l linear, do func(i int, logits []float32)) error {
 	const block = 1024
 	var scratch []float32

@@ -12,7 +12,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Margins, bar and suggestions by loops in double precision, with the same draws.
+// Margins, bar and suggestions agree with plain loops in double precision that use the same random numbers.
 func TestAUMAgainstLoops(t *testing.T) {
 	const classes = 32
 	z, _ := fine(4, 0.3)
@@ -24,7 +24,7 @@ func TestAUMAgainstLoops(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	order, share := rng.Perm(n), n/(classes+1)
 	sum, kept, bar := make([]float64, n), make([]float64, n), 0.0
-	total := make([][]float64, n) // logits, at the end of every epoch
+	total := make([][]float64, n) // logits summed over the epochs
 	for training := range 2 {
 		labels := slices.Clone(z.Labels)
 		invented := order[training*share : (training+1)*share]
@@ -96,7 +96,7 @@ func TestAUMAgainstLoops(t *testing.T) {
 		for _, i := range invented {
 			wrong = append(wrong, margins[i])
 		}
-		bar += slices.Max(wrong) / 2 // of so few the quantile
+		bar += slices.Max(wrong) / 2 // the quantile of so few samples is their maximum
 		for i := range n {
 			if labels[i] == z.Labels[i] {
 				sum[i] += margins[i]
@@ -127,11 +127,11 @@ func TestAUMAgainstLoops(t *testing.T) {
 		}
 	}
 	if called < n/10 || called > 9*n/10 {
-		t.Errorf("%d of %d called wrong", called, n)
+		t.Errorf("%d of %d flagged", called, n)
 	}
 }
 
-// Most wrong labels are below the bar, most right ones above, and most suggestions are true.
+// Most wrong labels are below the bar, most right labels are above it, and most suggestions are correct.
 func TestNamedJudgesCall(t *testing.T) {
 	for _, name := range []string{"aum"} {
 		z, truth := fine(7, 0.2)
@@ -153,19 +153,19 @@ func TestNamedJudgesCall(t *testing.T) {
 				}
 			}
 			if !called && v.Suggested[i] != z.Labels[i] {
-				t.Errorf("%s, row %d: a label that is called right is to be replaced", name, i)
+				t.Errorf("%s, row %d: not flagged, but another label is suggested", name, i)
 			}
 		}
-		t.Logf("%s: called wrong %.3f of the wrong labels, %.3f of the right ones; %.3f mended", name, under/wrong,
+		t.Logf("%s: flagged %.3f of the wrong labels, %.3f of the right labels; %.3f fixed", name, under/wrong,
 			1-over/right, mended/wrong)
 		if under/wrong < 0.8 || over/right < 0.6 || mended/wrong < 0.5 {
-			t.Errorf("%s: called wrong %.3f of the wrong labels, %.3f of the right ones; %.3f mended", name,
+			t.Errorf("%s: flagged %.3f of the wrong labels, %.3f of the right labels; %.3f fixed", name,
 				under/wrong, 1-over/right, mended/wrong)
 		}
 	}
 }
 
-// Baselines give finite numbers with little data, are reproducible, and stop when cancelled.
+// Baselines return finite numbers for little data, are reproducible, and stop when the context is cancelled.
 func TestNamedJudgesAtTheEdges(t *testing.T) {
 	z, _ := fine(6, 0.2)
 	two := z.Rows([]int{0, 1, 32, 33, 64})
@@ -196,14 +196,14 @@ func TestNamedJudgesAtTheEdges(t *testing.T) {
 				}
 			}
 			if !slices.Equal(ask().Order, v.Order) {
-				t.Errorf("%s, %s: judges otherwise the second time", name, what)
+				t.Errorf("%s, %s: the second run has a different order", name, what)
 			}
 		}
 		stopped, stop := context.WithCancel(t.Context())
 		stop()
 		if _, err := Ask(stopped, z, 32, name, Options{Rand: rand.New(rand.NewPCG(1, 2))}); !errors.Is(err,
 			context.Canceled) {
-			t.Errorf("%s goes on when it is told to stop: %v", name, err)
+			t.Errorf("%s: cancelled context: error %v", name, err)
 		}
 	}
 }

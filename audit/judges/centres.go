@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	mostPart = 4    // most classes that an image has a share in
-	leastOf  = 0.02 // smallest share that counts
+	mostPart = 4    // most classes among which an image is divided
+	leastOf  = 0.02 // smaller shares are ignored
 )
 
-// judgeByCentres judges by the cosines t_ik to the classes' centres, each sum without the image:
+// judgeByCentres scores labels by the cosines t_ik of image i to the class centres k, which leave the image out:
 //
 //	P(k|x_i) = softmax_k(β t_ik),   P(y|k) = 1 - ρ if y = k, else ρ/(C - 1)
 //
-// with β and ρ from [noiserate.Calibrate]. A label's score is P(y_i|x_i), a probability if mistakes go to all
-// classes alike; the order is its log odds. The verdict's classes are weighted by these shares.
+// with β and ρ from [noiserate.Calibrate]. The score of a label is P(y_i|x_i), which is a probability under uniform
+// noise; the order is its log odds. In the verdict's classes, images are weighted by P(k|x_i).
 func (b *bench) judgeByCentres() error {
 	final := make([][]leaveout.Part, b.s.Z.Len())
 	c, err := noiserate.Calibrate(b.ctx, b.s)
@@ -32,7 +32,7 @@ func (b *bench) judgeByCentres() error {
 	return nil
 }
 
-// listLargestShares returns the largest entries of a row, in the order of the columns.
+// listLargestShares returns the largest entries of a row, sorted by column.
 func listLargestShares(row []float64) []leaveout.Part {
 	var list []leaveout.Part
 	for k, v := range row {
@@ -41,7 +41,7 @@ func listLargestShares(row []float64) []leaveout.Part {
 	return list
 }
 
-// addShare adds the share v in column k, in place of the smallest if the list is full.
+// addShare adds the share v for column k; if the list is full, v replaces the smallest share, if that is smaller.
 func addShare(list []leaveout.Part, k int, v float64) []leaveout.Part {
 	if v < leastOf {
 		return list

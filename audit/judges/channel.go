@@ -11,25 +11,26 @@ import (
 	"winnow/filters/noiserate"
 )
 
-// channel models mistakes, P(y|k) for the given label y of an image of class k, and the sharpness of similarities:
+// channel models which labels are given by mistake, P(y|k) for the given label y of an image of class k, and the
+// sharpness β of similarities:
 //
 //	P(k|x_i) = softmax_k(β t_ik)
 //	P(y|k) = (n_ky + a π_ky)/(n_k + a),   π_ky = 1 - ρ if y = k, else ρ/(C - 1)
 //
-// n_ky is the expected number of images of class k with the label y, and a the weight of π, a Dirichlet prior.
-// With a = ∞ mistakes go to all classes alike. With a small a, repeated mistakes stand out: many images that look
-// like class k are called y, few the other way.
+// n_ky is the expected number of images of class k with the label y, n_k its sum over y, and a the weight of π, a
+// Dirichlet prior. With a = ∞, noise is uniform. With a small a, repeated mistakes stand out: many images that look
+// like class k have the label y, but few images of class y have the label k.
 type channel struct {
 	setting
 	rho   float64
-	given []float64 // P(y|k) by slot; nil with a = ∞
+	given []float64 // P(y|k) by slot; nil if a = ∞
 }
 
-// slots number the pairs of given label and candidate column that occur, so that n_ky needs no C² numbers.
+// slots numbers the pairs of given label and candidate column that occur, to avoid a C×C matrix for n_ky.
 type slots struct {
-	of     []int32 // by image and candidate
+	of     []int32 // number of the pair, by image and candidate
 	column []int32 // k of each pair
-	right  []int32 // the pairs y = k
+	right  []int32 // numbers of the pairs with y = k
 }
 
 func (f *field) newSlots() slots {
@@ -59,29 +60,29 @@ func (f *field) newSlots() slots {
 }
 
 const (
-	turns    = 8    // of expectation maximisation
+	turns    = 8    // steps of expectation maximisation
 	atOnce   = 2    // folds fitted concurrently: each needs memory for all slots
-	leastRho = 1e-4 // every label may be wrong
+	leastRho = 1e-4 // keeps the probability of a wrong label above 0
 )
 
-// learner fits channels to a field, leaving out one fold at a time. Its results are invalid once ctx has ended.
+// learner fits channels to a field, leaving out one fold at a time. Its results are invalid after ctx has ended.
 type learner struct {
 	ctx   context.Context
 	f     *field
 	slots slots
-	folds []int
-	count int // of folds
-	p     []float32
-	rest  []float32
-	beta  float64   // of p and rest
-	lean  []float64 // likewise, as soften takes it
+	folds []int     // fold of each image
+	count int       // number of folds
+	p     []float32 // n×m: P(k|x_i) of the candidates
+	rest  []float32 // n: probability of all other classes
+	beta  float64   // β for which p and rest were computed
+	lean  []float64 // offset of each class in softenField
 }
 
 func newLearner(ctx context.Context, f *field, folds []int, count int) *learner {
 	return &learner{ctx: ctx, f: f, folds: folds, count: count, p: make([]float32, f.n*f.m), rest: make([]float32, f.n)}
 }
 
-// sharpenTo computes p and rest for β.
+// sharpenTo computes p and rest for sharpness β.
 func (l *learner) sharpenTo(beta float64) {
 	if l.beta != beta && l.ctx.Err() == nil {
 		l.f.softenField(beta, l.lean, l.p, l.rest)
@@ -89,7 +90,7 @@ func (l *learner) sharpenTo(beta float64) {
 	}
 }
 
-// visitFold calls do with the images of a fold, or of all other folds.
+// visitFold calls do with the images of a fold or, with others, with the images of all other folds.
 func (l *learner) visitFold(fold int, others bool, do func(i int)) {
 	if l.ctx.Err() != nil {
 		return
@@ -101,10 +102,10 @@ func (l *learner) visitFold(fold int, others bool, do func(i int)) {
 	}
 }
 
-// setting is what is chosen by likelihood: β and a.
+// setting holds the parameters chosen by likelihood: β and a.
 type setting struct{ beta, prior float64 }
 
-// fitWithout fits the channel to the images of the other folds by expectation maximisation. prepare comes first.
+// fitWithout fits the channel to the images of the other folds by expectation maximisation. Call prepareFolds first.
 func (l *learner) fitWithout(fold int, set setting) channel {
 	c := channel{setting: set, rho: 0.2}
 	var n, of []float64 // n_ky by slot, n_k
@@ -156,8 +157,8 @@ func (c *channel) countChannel(s slots, n, of []float64) {
 	}
 }
 
-// fillShares fills r with P(k|x_i) P(y_i|k) for the candidates k of image i. It returns the sums over all
-// other classes and over all classes.
+// fillShares fills r with P(k|x_i) P(y_i|k) for the candidates k of image i. It returns the sum of this product over
+// all classes that are not candidates, and over all classes.
 func (c channel) fillShares(l *learner, i int, r []float64) (rest, total float64) {
 	f := l.f
 	other := c.rho / float64(f.classes-1)
@@ -178,15 +179,15 @@ func (c channel) fillShares(l *learner, i int, r []float64) (rest, total float64
 	return rest, rest + floats.Sum(r)
 }
 
-// computeMeanLog returns the mean log probability of the given labels, each fold under the channel of the others.
+// computeMeanLog returns the mean log probability of the given labels, by the channels fitted to the other folds.
 func (l *learner) computeMeanLog(set setting) float64 {
 	var sum float64
 	l.visitPosteriors(set, func(_ int, _ []float64, _, total float64) { sum += math.Log(math.Max(total, 1e-300)) })
 	return sum / float64(l.f.n)
 }
 
-// visitPosteriors calls do for every image with P(k|x_i) P(y_i|k) of each candidate k, of all other classes and of all
-// classes, under the channel of the other folds.
+// visitPosteriors calls do for every image i with r[j] = P(k|x_i) P(y_i|k) for each candidate k, with the sum of this
+// product over all other classes, and with its sum over all classes. The channel is fitted to the other folds.
 func (l *learner) visitPosteriors(set setting, do func(i int, r []float64, rest, total float64)) {
 	l.prepareFolds(set)
 	r := make([]float64, l.f.m)
@@ -206,7 +207,7 @@ func (l *learner) visitPosteriors(set setting, do func(i int, r []float64, rest,
 	}
 }
 
-// prepareFolds computes what without reads.
+// prepareFolds computes the probabilities and slots that fitWithout reads.
 func (l *learner) prepareFolds(set setting) {
 	l.sharpenTo(set.beta)
 	if l.slots.of == nil && !math.IsInf(set.prior, 1) {
@@ -214,17 +215,17 @@ func (l *learner) prepareFolds(set setting) {
 	}
 }
 
-// leanings are the values to try for γ, in turn, until all labels together gain less than enough nats.
+// leanings holds the values of γ to try, in this order, until the log likelihood of all labels gains less than enough.
 var leanings = []float64{0.25, 0.5, 1, 2, 4}
 
 const enough = 2
 
-// sharpest fits β if mistakes go to all classes alike, and if they have uneven sizes ([leaveout.Uneven]) γ:
+// sharpest fits β under uniform noise. If class sizes are uneven ([leaveout.Uneven]), it also fits γ in
 //
 //	P(k|x_i) = softmax_k(β t_ik + γ log n_k)
 //
-// n_k is the number of images with the label k. ρ is one number for all images, so it can be fitted to all. Wrong
-// labels in a class of few images draw it to the others, and γ moves the border back.
+// n_k is the number of images with the label k. ρ is a single number for all images, so no fold needs to be left out.
+// Wrong labels in a small class pull its centre towards the other classes, and γ moves the decision boundary back.
 func (l *learner) sharpest() (set setting, likelihood float64) {
 	set, likelihood = l.fitSharpness(nil)
 	images, used := l.f.countImages(), []float64(nil)
@@ -246,7 +247,7 @@ func (l *learner) sharpest() (set setting, likelihood float64) {
 	return set, likelihood
 }
 
-// fitSharpness fits β with a lean.
+// fitSharpness fits β with the given offset of each class (nil: none).
 func (l *learner) fitSharpness(lean []float64) (set setting, likelihood float64) {
 	l.lean, l.beta = lean, 0
 	own := make([]float64, l.f.n)
@@ -261,14 +262,14 @@ func (l *learner) fitSharpness(lean []float64) (set setting, likelihood float64)
 }
 
 var (
-	// priors and sharper are the values to try for a, and for β as a multiple of β without a channel, which takes
-	// mistakes for doubt.
+	// priors holds the values to try for a. sharper holds the values to try for β, as multiples of its value without a
+	// channel: that fit treats repeated mistakes as uncertainty, so its β is too small.
 	priors  = []float64{1000, 100, 30, 10, 3}
 	sharper = []float64{1, 1.4, 2}
 )
 
-// chooseChannel finds the channel under which the given labels are likeliest out of sample. It starts from the setting
-// without a channel and its likelihood.
+// chooseChannel finds the channel that maximises the likelihood of the given labels out of sample. It starts from the
+// best setting without a channel and the likelihood of that setting.
 func (l *learner) chooseChannel(plain setting, without float64) (best setting, likelihood float64) {
 	best, likelihood = plain, without
 	for _, factor := range sharper {

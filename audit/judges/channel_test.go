@@ -9,7 +9,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// fieldOf returns the field of class centres, and random folds.
+// fieldOf returns the field of class centres, and a random fold for each image.
 func fieldOf(t *testing.T, z features.Set, classes int) (*field, []int) {
 	t.Helper()
 	s, err := leaveout.New(z, classes)
@@ -25,7 +25,7 @@ func fieldOf(t *testing.T, z features.Set, classes int) (*field, []int) {
 	return f, folds
 }
 
-// Expectation maximisation with a full matrix of classes by labels.
+// The channel equals the result of expectation maximisation with a full class×label matrix.
 func TestChannelAgainstLoops(t *testing.T) {
 	z, _ := fine(5, 0.3)
 	f, folds := fieldOf(t, z, 32)
@@ -84,11 +84,11 @@ func TestChannelAgainstLoops(t *testing.T) {
 	r := make([]float64, f.m)
 	for i, y := range z.Labels {
 		if rest, _ := c.fillShares(l, i, r); rest != 0 {
-			t.Fatalf("image %d: %v is left though all classes are candidates", i, rest)
+			t.Fatalf("image %d: rest %v, expected 0 as all classes are candidates", i, rest)
 		}
 		for k, v := range r {
 			if folds[i] == 1 {
-				// labels of the fold that are new to class k have no count
+				// pairs that occur only in this fold have no slot count
 				if want := p[i][k] * channel[k][y]; math.Abs(v-want) > 1e-5 {
 					t.Fatalf("image %d, class %d: %v, by loops %v", i, k, v, want)
 				}
@@ -97,7 +97,7 @@ func TestChannelAgainstLoops(t *testing.T) {
 	}
 }
 
-// The channel for a fold does not depend on the fold's own labels.
+// The channel for a fold does not depend on the labels in the fold.
 func TestChannelLeavesFoldsOut(t *testing.T) {
 	z, _ := fine(6, 0.3)
 	f, folds := fieldOf(t, z, 32)
@@ -122,11 +122,11 @@ func TestChannelLeavesFoldsOut(t *testing.T) {
 		}
 	}
 	if after := without(newLearner(t.Context(), f, folds, 3)); after.rho == before.rho {
-		t.Error("labels of the other folds change nothing: the check would not see it")
+		t.Error("labels of the other folds do not change ρ, so this test cannot fail")
 	}
 }
 
-// Repeated mistakes are found; random ones change nothing.
+// fitted finds more repeated mistakes than centres.
 func TestFittedFindsConfusions(t *testing.T) {
 	var plain, fitted float64
 	for seed := range uint64(3) {
@@ -146,8 +146,8 @@ func TestFittedFindsConfusions(t *testing.T) {
 	t.Logf("fitted %.4f, centres %.4f", fitted, plain)
 }
 
-// With many classes the candidates are the best-fitting and the given one, and their probabilities are those among
-// all classes, within a tenth.
+// With many classes, the candidates are the nearest classes and the given class. Their probabilities are within a tenth
+// of the softmax over all classes.
 func TestFieldOfManyClasses(t *testing.T) {
 	const classes, each, dim = 300, 4, 24
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -195,11 +195,11 @@ func TestFieldOfManyClasses(t *testing.T) {
 			}
 		}
 		if above != f.m-2 {
-			t.Errorf("image %d: %d classes lie above the last candidate, expected %d", i, above, f.m-2)
+			t.Errorf("image %d: %d candidates are nearer than the last, expected %d", i, above, f.m-2)
 		}
 		features.Softmax(exact, exact)
 		if got := float64(p[i*f.m]); math.Abs(got-exact[f.column[i*f.m]]) > 0.1*got {
-			t.Errorf("image %d: %v, of all classes %v", i, got, exact[f.column[i*f.m]])
+			t.Errorf("image %d: probability %v, over all classes %v", i, got, exact[f.column[i*f.m]])
 		}
 	}
 }

@@ -7,26 +7,27 @@ import (
 	"slices"
 )
 
-// judgeCombined judges by class centres and by heads in one likelihood. With the similarities t_ik of
-// [bench.judgeFitted], of sharpness β₀, and the probabilities p_ik of heads trained on neither the image nor its label,
+// judgeCombined combines class centres and heads in one likelihood. t_ik are the similarities of [bench.judgeFitted],
+// with sharpness β₀. p_ik are the probabilities by heads that were trained on neither the image nor its label. Then
 //
 //	P(k|x_i) = softmax_k(β (u t_ik + v log p_ik / β₀))
 //
-// and a channel of mistakes as in fitted. The weights u and v are those of [mixtures] under which held-out labels
-// are likeliest. Centres withstand repeated mistakes, heads separate similar classes; the
-// likelihood shows, without any truth, which of the two a set needs.
+// and a channel of mistakes is fitted as in judgeFitted. The weights u and v are those in [mixtures] that maximise the
+// likelihood of held-out labels. Centres withstand repeated mistakes, and heads separate similar classes; the
+// likelihood shows which of the two a set needs, without its true labels.
 //
-// For this choice, as for that of λ, a centre leaves out the nearest image of the label if the class has [many].
-// Similar images that are mislabelled together predict each other in centres, while heads have not learnt from
-// them, since they looked wrong: with all images centres would be chosen and believe them (Omniglot, small clusters
-// at 25 %: AP 0.810, 0.892 without the nearest).
+// To choose u and v, as to choose λ, the centre of an image's own class leaves out the image's nearest neighbour as
+// well, if the class has [many] images. Similar images that were mislabelled together predict each other's labels
+// through centres, but not through heads, which were not trained on these labels because the labels looked wrong.
+// Without leaving out the neighbour, the choice would be centres only, and they would accept the mistakes (Omniglot,
+// small clusters at 25 %: AP 0.810, with the neighbour left out 0.892).
 //
-// Heads also make mistakes likelier that they have learnt. So if classes are mistaken for each other, which the
-// weight w of the channel of centres alone shows, the verdict is the logarithmic pool of the mixture, with weight
-// 1, and of centres alone, with weight w.
+// Heads also raise the probability of mistakes that they have learnt. The weight w of the channel fitted with centres
+// only shows how often classes are confused. So the verdict is the logarithmic pool of the mixture, with weight 1, and
+// of centres only, with weight w.
 func (b *bench) judgeCombined() error {
 	if b.opts.Heads == nil {
-		return errors.New("judges: combined needs the probabilities of heads")
+		return errors.New("judges: combined needs Options.Heads")
 	}
 	f, own, err := b.newWhitenedField(true)
 	if err != nil {
@@ -39,8 +40,8 @@ func (b *bench) judgeCombined() error {
 	}
 	mixed := *f
 	mixed.fit, mixed.tail = make([]float32, len(f.fit)), slices.Clone(f.tail)
-	said := make([]float64, len(mixtures)) // log probability of a held-out label; 0: not tried
-	var same slots                         // all mixtures have the same candidates
+	said := make([]float64, len(mixtures)) // mean log probability of a held-out label; 0: not tried yet
+	var same slots                         // shared: all mixtures have the same candidates
 	likelihood := func(try int) float64 {
 		if said[try] == 0 {
 			mixed.mixFields(f, heads, mixtures[try])
@@ -78,7 +79,7 @@ func (b *bench) judgeCombined() error {
 	return b.setVerdicts(f, all)
 }
 
-// climbMixtures returns the likeliest mixture, by climbing from the best of three.
+// climbMixtures returns the index of the likeliest mixture by hill climbing from the best of first, middle and last.
 func climbMixtures(likelihood func(try int) float64) int {
 	best, last := 0, len(mixtures)-1
 	climb := func(to ...int) (moved bool) {
@@ -95,34 +96,36 @@ func climbMixtures(likelihood func(try int) float64) int {
 	return best
 }
 
-// alike is the log likelihood that heads must add, in nats a label, to replace centres, which withstand more mistakes.
-// Without it heads judge alone on CIFAR-10 labelled by people, where both together find more (AP 0.942, 0.945).
+// alike is the gain in log likelihood, in nats a label, that heads must bring to replace centres, which withstand more
+// mistakes. Without this threshold, heads would be used on their own for CIFAR-10 with human labels, where both
+// together find more errors (AP 0.942 and 0.945).
 const alike = 0.01
 
-// tie is the least gain in log likelihood, in nats a label, above the rounding of heads that know nothing.
+// tie is the least gain in log likelihood, in nats a label, that exceeds rounding error if heads are uninformative.
 const tie = 1e-4
 
 // mixture holds the weights of centres and heads.
 type mixture struct{ centres, heads float32 }
 
-// mixtures are those to try: the first without heads, the last without centres.
+// mixtures holds the weights to try: the first without heads, the last without centres.
 var mixtures = []mixture{{1, 0}, {1, 0.25}, {1, 0.5}, {1, 1}, {0.5, 1}, {0.25, 1}, {0, 1}}
 
 func (m mixture) String() string {
 	switch {
 	case m.heads == 0:
-		return "centres alone"
+		return "centres only"
 	case m.centres == 0:
-		return "heads alone"
+		return "heads only"
 	case m.centres == m.heads:
-		return "centres and heads alike"
+		return "centres and heads equally"
 	case m.centres > m.heads:
-		return fmt.Sprintf("centres with heads at %.3g", m.heads)
+		return fmt.Sprintf("centres with heads at weight %.3g", m.heads)
 	}
-	return fmt.Sprintf("heads with centres at %.3g", m.centres)
+	return fmt.Sprintf("heads with centres at weight %.3g", m.centres)
 }
 
-// mixFields sets f's similarities to weighted sums of those of centres and heads, which have the same candidates.
+// mixFields sets f's similarities to weighted sums of the similarities of centres and heads. Both have the same
+// candidates.
 func (f *field) mixFields(centres, heads *field, by mixture) {
 	for i, v := range centres.fit {
 		f.fit[i] = by.centres*v + by.heads*heads.fit[i]
@@ -132,7 +135,7 @@ func (f *field) mixFields(centres, heads *field, by mixture) {
 	}
 }
 
-// mixTails returns the tail of weighted sums of similarities that are fully correlated.
+// mixTails returns the tail of a weighted sum of two similarities that are fully correlated.
 func (t tail) mixTails(weight float32, with tail, of float32) tail {
 	deviation := float64(weight)*math.Sqrt(float64(t.variance)) + float64(of)*math.Sqrt(float64(with.variance))
 	return tail{weight*t.mean + of*with.mean, float32(deviation * deviation), weight*t.least + of*with.least}
@@ -142,12 +145,12 @@ func (t tail) mixTails(weight float32, with tail, of float32) tail {
 func (b *bench) newHeadField(f *field, beta float64) (*field, error) {
 	h := *f
 	h.fit, h.tail = make([]float32, len(f.fit)), slices.Clone(f.tail)
-	at := make([]int, len(b.v.Order)) // of rows, in s
+	at := make([]int, len(b.v.Order)) // position of each row in b.s
 	for i, row := range b.s.Rows {
 		at[row] = i
 	}
 	row, candidate, others := make([]float64, f.classes), make([]bool, f.classes), []int32(nil)
-	said := make([]float32, f.n) // times that heads judged each image
+	said := make([]float32, f.n) // how often heads have scored each image
 	err := b.opts.Heads(func(z int, p []float64) {
 		i := at[z]
 		said[i]++

@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 )
 
-// headsOf replaces heads: softmax over the cosines to the class centres of the other half.
+// headsOf returns a substitute for heads: the softmax over the cosines to the class centres of the other half.
 func headsOf(z features.Set, classes int) func(do func(row int, p []float64)) error {
 	return func(do func(row int, p []float64)) error {
 		count, column, columns := make([]int, classes), make([]int, classes), 0
@@ -60,12 +60,12 @@ func headsOf(z features.Set, classes int) func(do func(row int, p []float64)) er
 	}
 }
 
-// Heads that know nothing change nothing. Heads that know the truth are believed, even if most classes are no
-// candidates.
+// Uninformative heads do not change the result. Heads that predict the true class get a large weight, even if most
+// classes are not candidates.
 func TestCombinedWeighs(t *testing.T) {
 	for _, classes := range []int{32, 2 * mostOf} {
 		z, truth := fine(3, 0.3)
-		if classes > 32 { // 32 families of names for the same images
+		if classes > 32 { // more classes than candidates: each of the 32 gets several names
 			rng := rand.New(rand.NewPCG(1, 9))
 			z = z.Rows(append(features.AllRows(z.Len()), features.AllRows(z.Len())...))
 			truth = append(slices.Clone(truth), truth...)
@@ -111,7 +111,7 @@ func TestCombinedWeighs(t *testing.T) {
 			return nil
 		})
 		if !slices.Equal(guess.Order, fitted.Order) {
-			t.Errorf("%d classes: heads that guess changed the order: %s", classes, guess.Why)
+			t.Errorf("%d classes: uninformative heads changed the order: %s", classes, guess.Why)
 		}
 		know, after := ask(Combined, func(do func(row int, p []float64)) error {
 			for _, i := range fitted.Classes.Rows {
@@ -126,20 +126,20 @@ func TestCombinedWeighs(t *testing.T) {
 			}
 			return nil
 		})
-		t.Logf("%d classes: AUROC %.4f, with knowing heads %.4f; %s", classes, before, after, know.Why)
-		if after < (1+before)/2 || strings.HasPrefix(know.Why, "centres alone") ||
-			!strings.HasPrefix(guess.Why, "centres alone") {
+		t.Logf("%d classes: AUROC %.4f, with informative heads %.4f; %s", classes, before, after, know.Why)
+		if after < (1+before)/2 || strings.HasPrefix(know.Why, "centres only") ||
+			!strings.HasPrefix(guess.Why, "centres only") {
 			t.Errorf("%d classes: AUROC %.4f, %.4f; took %s; %s", classes, before, after, guess.Why, know.Why)
 		}
 	}
 	z, _ := fine(1, 0.2)
 	if _, err := Ask(context.Background(), z, 32, Combined, Options{Rand: rand.New(rand.NewPCG(1, 2))}); err == nil {
-		t.Error("combined judged without heads")
+		t.Error("combined ran without heads")
 	}
 }
 
-// Images in pairs with one label, right or wrong, predict each other in centres. Heads that know classes no better
-// than centres, but not these mistakes, are still chosen.
+// Pairs of similar images share a label, right or wrong, so they predict each other through centres. Heads that are as
+// accurate as centres, but do not repeat these mistakes, are still chosen.
 func TestCombinedSparesTheNearest(t *testing.T) {
 	once, truth := fine(4, 0.25)
 	n := once.Len()
@@ -154,7 +154,7 @@ func TestCombinedSparesTheNearest(t *testing.T) {
 	heads := func(do func(row int, p []float64)) error {
 		rng := rand.New(rand.NewPCG(4, 2))
 		for i, y := range truth {
-			if rng.IntN(4) == 0 { // they take it for another
+			if rng.IntN(4) == 0 { // the heads confuse the class
 				y = rng.IntN(32)
 			}
 			p := make([]float64, 32)
@@ -179,7 +179,7 @@ func TestCombinedSparesTheNearest(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("AUROC %.4f: %s", d.AUROC, v.Why)
-	if !strings.HasPrefix(v.Why, "heads") || d.AUROC < 0.997 { // with the nearest they count alike, and it is 0.9958
+	if !strings.HasPrefix(v.Why, "heads") || d.AUROC < 0.997 { // with the nearest: equal weights, 0.9958
 		t.Errorf("AUROC %.4f, took %s", d.AUROC, v.Why)
 	}
 }

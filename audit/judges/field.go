@@ -10,14 +10,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// field holds the similarities of each image to its candidates: the classes that it fits best, and always the class
-// of its given label. Of the other classes it holds the number, and the mean and variance of their similarities.
+// field holds the similarities of each image to its candidates: the nearest classes and always the class of the given
+// label. For the other classes it holds only the mean, the variance and the maximum of their similarities.
 type field struct {
-	n, m    int       // images, candidates of each
-	classes int       // columns
+	n, m    int       // number of images, and of candidates per image
+	classes int       // number of columns
 	column  []int32   // n×m
 	fit     []float32 // n×m
-	given   []int32   // n: the candidate of the given label
+	given   []int32   // n: index of the given label among the candidates
 	tail    []tail    // n; nil if every class is a candidate
 }
 
@@ -25,11 +25,11 @@ type tail struct{ mean, variance, least float32 }
 
 const (
 	fieldEntries = 1 << 24 // candidates of all images together
-	mostOf       = 64      // most candidates of an image
-	leastWidth   = 16
+	mostOf       = 64      // most candidates per image
+	leastWidth   = 16      // fewest, if there are so many classes
 )
 
-// countCandidates returns the number of candidates of each of n images.
+// countCandidates returns the number of candidates per image for n images.
 func countCandidates(n, classes int) int {
 	return min(classes, mostOf, max(leastWidth, fieldEntries/n))
 }
@@ -44,7 +44,7 @@ func newField(n, classes int) *field {
 	return f
 }
 
-// storeSimilarities stores the similarities of image i, whose given column is y.
+// storeSimilarities stores the similarities of image i, whose given label has column y.
 func (f *field) storeSimilarities(i, y int, row []float64, order []int32) {
 	column, fit := f.column[i*f.m:][:f.m], f.fit[i*f.m:][:f.m]
 	if f.tail == nil {
@@ -71,7 +71,7 @@ func (f *field) storeSimilarities(i, y int, row []float64, order []int32) {
 	f.tail[i] = tailOf(row, order[f.m:])
 }
 
-// tailOf summarises columns of a row.
+// tailOf summarises the given columns of a row.
 func tailOf(row []float64, columns []int32) tail {
 	var sum, squares float64
 	most := math.Inf(-1)
@@ -85,7 +85,7 @@ func tailOf(row []float64, columns []int32) tail {
 	return tail{float32(mean), float32(math.Max(squares/n-mean*mean, 0)), float32(most)}
 }
 
-// countImages returns the number of images with the given label of each class.
+// countImages returns the number of images with the given label of each class, by column.
 func (f *field) countImages() []float64 {
 	images := make([]float64, f.classes)
 	for i, at := range f.given {
@@ -94,7 +94,7 @@ func (f *field) countImages() []float64 {
 	return images
 }
 
-// computeChance returns the mean log probability of the given labels by the sizes of their classes.
+// computeChance returns the mean log probability of the given labels if labels are predicted from class sizes only.
 func (f *field) computeChance() (v float64) {
 	for _, n := range f.countImages() {
 		if n > 0 {
@@ -104,7 +104,8 @@ func (f *field) computeChance() (v float64) {
 	return v
 }
 
-// largestFirst moves the m largest of row to the front of order, by quickselect. Ties go by column.
+// largestFirst moves the columns of the m largest values of row to the front of order, by quickselect, and sorts them.
+// The lower column wins ties.
 func largestFirst(order []int32, row []float64, m int) {
 	before := func(a, b int32) bool { return row[a] > row[b] || row[a] == row[b] && a < b }
 	for low, high := 0, len(order); high-low > 1; {
@@ -135,9 +136,10 @@ func largestFirst(order []int32, row []float64, m int) {
 	slices.SortFunc(order[:m], func(a, b int32) int { return cmp.Or(cmp.Compare(row[b], row[a]), cmp.Compare(a, b)) })
 }
 
-// softenField fills p with the probabilities softmax(β fit + lean) of every image's candidates, and rest with that of
-// all other classes together. lean has an entry for each class; nil: zeros. The sum of exponentials of the others is
-// that of a normal distribution, at most that of classes all as similar as the nearest.
+// softenField fills p with the probabilities softmax(β fit + lean) of every image's candidates, and rest with the total
+// probability of all other classes. lean has an offset for each class; nil: zeros. The exponentials of the other
+// classes are summed as if their similarities were normally distributed, but at most as if all were as similar as the
+// nearest of them.
 func (f *field) softenField(beta float64, lean []float64, p []float32, rest []float32) {
 	if lean == nil {
 		lean = make([]float64, f.classes)
@@ -150,7 +152,7 @@ func (f *field) softenField(beta float64, lean []float64, p []float32, rest []fl
 	all.Wait()
 }
 
-// softenSome softens images from ≤ i < to.
+// softenSome does the work of softenField for images from ≤ i < to.
 func (f *field) softenSome(beta float64, lean []float64, p []float32, rest []float32, from, to int) {
 	ordinary := floats.LogSumExp(lean) - math.Log(float64(len(lean)))
 	for i := from; i < to; i++ {

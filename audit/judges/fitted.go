@@ -6,19 +6,19 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// judgeFitted judges by class centres as centres does, with three things fitted to the set: the amount of whitening
-// ([metric], λ), the sharpness of similarities (β), and which classes are mistaken for which ([channel]). The
-// choice is the one under which held-out labels are likeliest: similarities leave each image out, and a channel is
-// learned from the other folds. Likelihood does not use the truth; on sets with known truth (experiments/audit) it
-// picks the λ that finds most wrong labels, or the next.
+// judgeFitted scores labels by class centres, as judgeByCentres does, with three things fitted to the set: the amount
+// of whitening (λ in [metric]), the sharpness of similarities (β), and which classes are confused with each other
+// ([channel]). All three maximise the likelihood of held-out labels: similarities leave each image out, and a channel
+// is fitted to the other folds. The likelihood does not use the true labels. On sets with known true labels
+// (experiments/audit) it picks the λ that finds most label errors, or the next λ in the list.
 //
-// To choose λ, an image's own class is compared without its nearest image, too. Otherwise wrong labels of similar
-// images that were mislabelled together predict each other: little whitening would be chosen, and they would
-// support each other (CUB-200, small clusters at 25 %: AP 0.821, 0.878 without the nearest).
+// To choose λ, the centre of an image's own class also leaves out the image's nearest neighbour. Otherwise, similar
+// images that were mislabelled together predict each other's labels: too little whitening would be chosen, and these
+// images would support each other (CUB-200, small clusters at 25 %: AP 0.821, with the neighbour left out 0.878).
 //
-// The channel also counts confusion between similar classes as mistakes. So the verdict is the logarithmic pool
-// of the judgement without it (mistakes go to all classes alike) and with it, where the channel has a weight that
-// grows with the gain, the mean log likelihood of a label that it adds, in nats:
+// The channel also takes true similarity of classes for mistakes. So the verdict is the logarithmic pool of two
+// opinions: under uniform noise and under the channel. The weight w of the channel rises with its gain, the mean log
+// likelihood of a label that it adds, in nats:
 //
 //	w = gain/(gain + 0.1)
 //
@@ -33,10 +33,10 @@ func (b *bench) judgeFitted() error {
 	return b.setVerdicts(f, v)
 }
 
-// pool holds log probabilities of the candidates of every image, and of all other classes together, up to a constant.
+// pool holds for every image the log probabilities of its candidates and of the rest, up to a constant.
 type pool struct{ candidates, rest []float32 }
 
-// addWeighted adds others with a weight.
+// addWeighted adds others, multiplied by weight.
 func (p pool) addWeighted(others pool, weight float64) {
 	for i, v := range others.candidates {
 		p.candidates[i] += float32(weight) * v
@@ -46,7 +46,7 @@ func (p pool) addWeighted(others pool, weight float64) {
 	}
 }
 
-// judgeWithChannel judges by a field and a channel fitted to it. It returns the weight of the channel.
+// judgeWithChannel scores labels by a field and a channel fitted to it. It also returns the channel's weight.
 func (b *bench) judgeWithChannel(f *field) (pool, float64) {
 	l := newLearner(b.ctx, f, b.assignFolds(), b.opts.Folds)
 	plain, without := l.sharpest()
@@ -71,7 +71,7 @@ func (b *bench) judgeWithChannel(f *field) (pool, float64) {
 	return all, w
 }
 
-// setVerdicts sets the verdicts of a pool.
+// setVerdicts sets the verdicts from a pool.
 func (b *bench) setVerdicts(f *field, all pool) error {
 	if err := b.ctx.Err(); err != nil { // the fit is incomplete
 		return err
@@ -85,32 +85,33 @@ func (b *bench) setVerdicts(f *field, all pool) error {
 	return err
 }
 
-// weighChannelGain returns the gain of a channel by its weight.
+// weighChannelGain returns the gain of a channel that has the given weight.
 func weighChannelGain(weight float64) *float64 {
 	gain := believed * weight / (1 - weight)
 	return &gain
 }
 
-// LeastGain returns how far the log likelihood of held-out labels must exceed chance, in nats for all labels together,
-// before any label is judged. Fits to random labels (over λ, β, ρ, channels, mixtures with heads) stay below it in
-// about 19 of 20 sets (docs/log, 2026-11). It rises with the number of classes, because such fits then gain more.
+// LeastGain returns by how much the log likelihood of held-out labels must exceed chance before labels are scored, in
+// nats for all labels together. Fits to random labels (over λ, β, ρ, channels, mixtures with heads) stay below this
+// bound in about 19 of 20 sets (docs/log, 2026-11). The bound rises with the number of classes because such fits gain
+// more with more classes.
 func LeastGain(classes int) float64 { return 1 + 3*math.Log(float64(classes)) }
 
-// believed is the gain at which a channel has the weight 1/2, in nats an image. With 0.1, the channel counts little
-// for small-cluster noise, where it gains 0.02 and misleads (CUB-200: AP 0.844 with it alone, 0.885 without), and
-// most for pair noise, where it gains 0.3 or more (0.901, 0.851).
+// believed is the gain, in nats an image, at which a channel has the weight 1/2. With 0.1, the channel has little
+// weight for small-cluster noise, where it gains 0.02 and misleads (CUB-200: AP 0.844 with the channel only, 0.885
+// without it), and most of the weight for pair noise, where it gains 0.3 or more (0.901 and 0.851).
 const believed = 0.1
 
-// strengths are the λ to try, in turn, until a label gains less than step nats.
+// strengths holds the values of λ to try, in this order, until the gain is less than step nats a label.
 var strengths = []float64{100, 10, 3, 1, 0.3, 0.1}
 
 const step = 0.002
 
-// triedOn is the number of images that λ is chosen by, or up to twice as many.
+// λ is chosen on triedOn images, or on up to twice as many.
 const triedOn = 1 << 16
 
-// newWhitenedField returns the field of the best λ. With spared it also returns the similarity of each image to its own
-// class without the nearest image, if the class has [many].
+// newWhitenedField returns the field for the best λ. With spared it also returns the similarity of each image to its
+// own class, where the centre leaves out the image's nearest neighbour if the class has [many] images.
 func (b *bench) newWhitenedField(spared bool) (f *field, own []float32, err error) {
 	m, err := newMetric(b.ctx, b.s)
 	if err != nil {
@@ -140,11 +141,11 @@ func (b *bench) newWhitenedField(spared bool) (f *field, own []float32, err erro
 	})
 }
 
-// many is the least number of images of a class from which the nearest can be left out: in a small class it is a
-// large part of the centre.
+// many is the least number of images of a class from which the nearest neighbour is left out. In a smaller class, a
+// single image makes up a large part of the centre.
 const many = 16
 
-// newMetricField returns the field of every step-th image under a metric.
+// newMetricField returns the field of every step-th image under a metric with the given λ.
 func (b *bench) newMetricField(m *metric, lambda float64, twins bool, step int) (*field, error) {
 	f, order := newField((b.s.Z.Len()+step-1)/step, len(b.s.Classes)), make([]int32, len(b.s.Classes))
 	return f, m.visitSimilarities(
@@ -156,8 +157,8 @@ func (b *bench) newMetricField(m *metric, lambda float64, twins bool, step int) 
 	)
 }
 
-// concludeField sets the verdicts from log probabilities of the candidates and of all others, and weights the
-// classes by them.
+// concludeField sets the verdicts from the log probabilities of the candidates and of all other classes, and weights
+// the classes by these probabilities.
 func (b *bench) concludeField(f *field, pooled, rest []float32) {
 	r, final := make([]float64, f.m), make([][]leaveout.Part, f.n)
 	for i := range f.n {

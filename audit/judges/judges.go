@@ -1,12 +1,12 @@
-// Package judges scores how right every given label of a set looks, each image left out of its own judgement, and
-// suggests labels that fit better. The vectors are stored features, whitened, or the embedding of a run.
+// Package judges scores how likely every given label of a set is right, without using the image's own label, and
+// suggests labels that fit better. The vectors are stored features, whitened, or the embeddings of a trained run.
 //
-// [Catalog] lists the judges: winnow's own, and published methods for the same vectors, for comparison in one run.
-// An image is judged by neither its own vector nor its own label: centres leave it out of every sum, neighbours are
-// others, and a probe or a channel of mistakes is learned from the other folds. Only a few numbers are chosen with
-// all images. aum differs, as published: it observes how a head learns the label that it judges.
+// [Catalog] lists the judges: winnow's own, and published methods for comparison on the same vectors. Neither the
+// vector nor the label of an image is used to score that image: centres leave it out of every sum, neighbours are other
+// images, and probes and channels of mistakes are fitted to the other folds. Only a few hyperparameters are chosen
+// using all images. aum differs, as published: it observes how a head learns the label that is scored.
 //
-// The package sees given labels only. It imports eval, features and filters/leaveout, and no dataset.
+// The package uses given labels only. It imports eval, features and filters/leaveout, and no dataset.
 package judges
 
 import (
@@ -21,20 +21,20 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Judge is one way to judge labels, with its source.
+// Judge describes a way to score labels, with its source.
 type Judge struct {
 	Name, Title string
 	Aliases     []string // former names
 	Help        string   // one line
 	Source      string
 	Baseline    bool // a published method
-	Probability bool // scores are probabilities that a label is right, fit to be added up
+	Probability bool // scores are calibrated probabilities that a label is right
 
 	judge func(*bench) error
 }
 
-// Default is the best judge, or nearly, for every set and kind of mistakes (experiments/audit). Fitted is the best
-// of those that train nothing.
+// Default finds most label errors, or nearly, for every set and kind of noise (experiments/audit). Fitted is the best
+// of the judges that train no network or head.
 const (
 	Combined = "combined"
 	Fitted   = "fitted"
@@ -42,7 +42,7 @@ const (
 	Default  = Combined
 )
 
-// The judges by a probe. Its probabilities out of sample are computed once for all of them.
+// The judges that use a probe share its probabilities out of sample, which are computed once.
 const (
 	SelfConfidence = "self-confidence"
 	Confident      = "confident"
@@ -52,18 +52,18 @@ const (
 var Catalog = []Judge{
 	{
 		Name: Combined, Title: "Centres and heads", Source: "ours", Probability: true,
-		Help: "as fitted, and by heads trained on the other folds, weighted by the likelihood of left-out labels; " +
+		Help: "fitted plus heads trained on the other folds, weighted by the likelihood of held-out labels; " +
 			"half a minute for 6,000 images",
 		judge: func(b *bench) error { return b.judgeCombined() },
 	},
 	{
 		Name: Fitted, Title: "Fitted centres", Source: "ours", Probability: true,
-		Help:  "as centres, with whitening and confusions between classes fitted, by the likelihood of left-out labels",
+		Help:  "like centres; fits whitening and the confusion of classes, by the likelihood of held-out labels",
 		judge: func(b *bench) error { return b.judgeFitted() },
 	},
 	{
 		Name: Centres, Title: "Class centres", Source: "ours", Probability: true,
-		Help:  "cosine to the centre of the given class, compared with those of all others",
+		Help:  "cosine to the centre of the given class, compared with all other classes",
 		judge: func(b *bench) error { return b.judgeByCentres() },
 	},
 	{
@@ -86,8 +86,8 @@ var Catalog = []Judge{
 	},
 	{
 		Name: "aum", Title: "Area under the margin", Source: "Pleiss et al., NeurIPS 2020", Baseline: true,
-		Help: "mean margin of the label while a linear head learns all labels; below 0.5, the level of made-up " +
-			"labels: wrong",
+		Help: "mean margin of the label while a linear head learns all labels; wrong if below 0.5, the level of " +
+			"made-up labels",
 		judge: func(b *bench) error { return b.judgeByMargins() },
 	},
 }
@@ -101,28 +101,28 @@ func Names() []string {
 	return names
 }
 
-// Options are a judge's settings. The zero value means the defaults; the probes also need Rand.
+// Options are the settings of a judge. The zero value means the defaults; judges that use a probe also need Rand.
 type Options struct {
-	// Heads calls do with every judged row, in any order, and the probabilities P(k|x) of heads trained on neither
-	// the row nor its label, for the classes with at least two rows, in rising order. combined needs it.
+	// Heads calls do for every scored row, in any order, with the probabilities P(k|x) by heads that were trained on
+	// neither the row nor its label. They cover the classes with at least two rows, ascending. combined needs Heads.
 	Heads func(do func(row int, p []float64)) error
 
-	Folds  int        // of the probes; default 5
-	MaxMem int64      // bytes of similarities
+	Folds  int        // number of folds; default 5
+	MaxMem int64      // bytes of similarities held at once
 	Rand   *rand.Rand // divides the images into folds
-	// Voice names for each row the row that counts for it, as [leaveout.NewHeard] takes it; nil: there are no copies.
+	// Voice holds for each row the row that represents it, as in [leaveout.NewHeard]; nil: there are no duplicates.
 	Voice []int
 }
 
-// Opinion is a judgement of the labels of a set, with an entry for each row.
+// Opinion holds scores and suggestions for the labels of a set, with an entry for each row.
 type Opinion struct {
-	Order          []float64 // the lowest is most suspect; Score, or its log odds, which do not tie at 0 or 1
-	Score          []float64 // of the given label, the image left out; higher: cleaner
-	Suggested      []int     // the class that scores best; the given one if none beats it
+	Order          []float64 // lowest is most suspect; Score, or its log odds, which avoid ties at 0 and 1
+	Score          []float64 // score of the given label, by the other images; higher: more likely right
+	Suggested      []int     // the class with the best score; the given class if no other class is better
 	SuggestedScore []float64
 }
 
-// Undecided returns the opinion if nothing is known of any label.
+// Undecided returns the opinion in which no label is scored.
 func Undecided(labels []int) Opinion {
 	n := len(labels)
 	o := Opinion{Order: make([]float64, n), Score: make([]float64, n), Suggested: slices.Clone(labels),
@@ -133,7 +133,7 @@ func Undecided(labels []int) Opinion {
 	return o
 }
 
-// PartHeard is [Part] for a set with copies. A copy is in the fold of the row that counts for it.
+// PartHeard is [Part] for a set with duplicates. A duplicate is in the same fold as the row that represents it.
 func PartHeard(column []int, columns, folds int, voice func(row int) int, rng *rand.Rand) []int {
 	heard := slices.Clone(column)
 	for i := range heard {
@@ -154,8 +154,8 @@ func PartHeard(column []int, columns, folds int, voice func(row int) int, rng *r
 	return fold
 }
 
-// Part assigns every row with a column to a fold, the others to -1. The rows of a column go to the folds in turn,
-// so that their numbers differ by at most one, and a column of two rows or more is never in one fold alone.
+// Part assigns every row with a column to a fold, and the other rows to -1. The rows of a column are dealt to the folds
+// in turn, so that fold sizes differ by at most one, and a column of two rows or more is never entirely in one fold.
 func Part(column []int, columns, folds int, rng *rand.Rand) []int {
 	members, fold := make([][]int, columns), make([]int, len(column))
 	for i, k := range column {
@@ -175,20 +175,20 @@ func Part(column []int, columns, folds int, rng *rand.Rand) []int {
 	return fold
 }
 
-// Verdict is the result of a judge, with an entry for each row of the set. A row without a label, or alone with its
-// label, is not judged: Score 1, Order +Inf, Suggested its own.
+// Verdict is the result of a judge, with an entry for each row of the set. A row without a label, or without another
+// row of its label, is not scored: Score 1, Order +Inf, Suggested its given label.
 type Verdict struct {
-	Opinion               // the lowest Order is most suspect; scores are probabilities, or as the judge's help says
+	Opinion               // scores are probabilities unless the judge's help describes them otherwise
 	Classes *leaveout.Set // the classes, weighted by the judge
-	Why     string        // what the judge chose, and why; "": it had no choice
-	// Blind says, for fitted and combined, that held-out labels are predicted no better than by chance.
+	Why     string        // what the judge chose, and why; "" if it chooses nothing
+	// Blind reports, for fitted and combined, that held-out labels are predicted no better than by chance.
 	Blind bool
-	// Uneven, for fitted and combined, tests whether mistakes go to all classes alike: what a channel of mistakes by
-	// class adds to the likelihood of held-out labels in the space of the centres, in nats a label.
+	// Uneven, set by fitted and combined, tests for uniform noise: the gain in log likelihood of held-out labels, in
+	// nats a label, from a channel of mistakes by class, fitted to the similarities to centres.
 	Uneven *float64
 }
 
-// Ask runs the judge of a name on z. Labels are 0 … classes-1, or negative for none. Rows need not have unit length.
+// Ask runs the judge with the given name on z. Labels are 0 … classes-1, negative if missing. Rows may have any length.
 func Ask(ctx context.Context, z features.Set, classes int, name string, opts Options) (Verdict, error) {
 	if opts.Folds < 2 {
 		opts.Folds = 5
@@ -206,26 +206,26 @@ func Ask(ctx context.Context, z features.Set, classes int, name string, opts Opt
 	return b.v, err
 }
 
-// bench holds a judge's work. Images are numbered as in s, classes by their columns.
+// bench holds the state of a running judge. Images are numbered as in s, and classes by their columns.
 type bench struct {
 	ctx  context.Context
 	s    *leaveout.Set
 	opts Options
 	v    Verdict
 
-	folds  []int     // nil: not drawn yet
-	probed []float32 // probabilities of the probe out of sample, n×columns; nil: not computed yet
-	gain   float64   // log likelihood of the best field over chance, in nats for all labels together
+	folds  []int     // fold of each image; nil: not drawn yet
+	probed []float32 // n×columns: out-of-sample probabilities of the probe; nil: not computed yet
+	gain   float64   // gain in log likelihood of the best field over chance, in nats for all labels together
 }
 
-// setVerdict sets the verdict on image i: order and score of its label, and the column that fits best with its score.
+// setVerdict sets the verdict on image i: order and score of its given label, and the best column with its score.
 func (b *bench) setVerdict(i int, order, score float64, best int, bestScore float64) {
 	row := b.s.Rows[i]
 	b.v.Order[row], b.v.Score[row] = order, score
 	b.v.Suggested[row], b.v.SuggestedScore[row] = b.s.Classes[best], bestScore
 }
 
-// sayRow sets a verdict from a score for each column. order ranks the label; the given column wins ties.
+// sayRow sets the verdict on image i from a score for each column. order ranks the label. The given column y wins ties.
 func (b *bench) sayRow(i, y int, order float64, row []float64) {
 	best := y
 	for k, v := range row {

@@ -12,8 +12,7 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// fine draws classes in families of four that differ little, like species of birds, and gives a share of the rows
-// another label.
+// fine draws families of four similar classes, like species of birds, and gives a share of the rows another label.
 func fine(seed uint64, rate float64) (z features.Set, truth []int) {
 	const classes, each, dim = 32, 14, 48
 	rng := rand.New(rand.NewPCG(seed, 11))
@@ -80,7 +79,7 @@ func auroc(t testing.TB, v Verdict, z features.Set, truth []int) float64 {
 	return d.AUROC
 }
 
-// On classes that are hard to tell apart, the default finds more than every baseline in the same vectors.
+// On similar classes, the default judge ranks better than every baseline on the same vectors.
 func TestDefaultBeatsBaselines(t *testing.T) {
 	for _, rate := range []float64{0.15, 0.35} {
 		mean := map[string]float64{}
@@ -100,13 +99,13 @@ func TestDefaultBeatsBaselines(t *testing.T) {
 				t.Errorf("rate %v: %s %.4f, %s %.4f", rate, j.Name, mean[j.Name], Default, mean[Default])
 			}
 			if mean[j.Name] < 0.6 {
-				t.Errorf("rate %v: %s finds next to nothing: %.4f", rate, j.Name, mean[j.Name])
+				t.Errorf("rate %v: %s has AUROC %.4f, expected at least 0.6", rate, j.Name, mean[j.Name])
 			}
 		}
 	}
 }
 
-// Probabilities are calibrated, and suggestions are right more often than the labels that they replace.
+// Probabilities are calibrated, and suggestions are more often right than the labels they replace.
 func TestScoresAreProbabilities(t *testing.T) {
 	for seed := range uint64(2) {
 		z, truth := fine(seed, 0.3)
@@ -134,10 +133,10 @@ func TestScoresAreProbabilities(t *testing.T) {
 			}
 			n := float64(z.Len())
 			if j.Probability && math.Abs(expected-wrong)/n > 0.1 {
-				t.Errorf("%s, seed %d: %.0f labels wrong by its scores, %v are", j.Name, seed, expected, wrong)
+				t.Errorf("%s, seed %d: %.0f labels expected to be wrong, %v truly wrong", j.Name, seed, expected, wrong)
 			}
 			if j.Probability && mended <= 0 {
-				t.Errorf("%s, seed %d: of %v suggestions %v more are right than were", j.Name, seed, replaced, mended)
+				t.Errorf("%s, seed %d: %v suggestions, net gain of right labels %v", j.Name, seed, replaced, mended)
 			}
 		}
 	}
@@ -156,8 +155,7 @@ func noise(seed uint64) features.Set {
 	return z
 }
 
-// No image takes part in its own judgement: with vectors without classes, the given label fits best as often as by
-// chance.
+// No image is used to score itself: for random vectors, the given label fits best only as often as by chance.
 func TestNothingJudgesItself(t *testing.T) {
 	agreement := map[string]float64{}
 	const seeds = 2
@@ -189,7 +187,7 @@ func TestNothingJudgesItself(t *testing.T) {
 		}
 		m.visitSimilarities(t.Context(), 0.1, true, 1, best("fitted"))
 		m.visitSimilarities(t.Context(), 0.1, false, 1, best("fitted, twins left out"))
-		for i, y := range z.Labels { // the spoiled twin: centres that hold the image
+		for i, y := range z.Labels { // the control: centres that include the image
 			row := make([]float64, 32)
 			for k := range row {
 				for j, v := range features.Row(s.Centres(), k) {
@@ -201,16 +199,15 @@ func TestNothingJudgesItself(t *testing.T) {
 	}
 	for name, v := range agreement {
 		if name == "spoiled" && v < 0.2 {
-			t.Errorf("an image that judges itself agrees with its label in %.3f only: the check would not see it", v)
+			t.Errorf("control: the label fits best for only %.3f of the images, so this test cannot fail", v)
 		}
 		if name != "spoiled" && v > 0.09 {
-			t.Errorf("%s: the given label is best for %.3f of images that have nothing to do with it, chance 0.031",
-				name, v)
+			t.Errorf("%s: the given label fits best for %.3f of random images, by chance 0.031", name, v)
 		}
 	}
 }
 
-// Class names and the order of rows do not change the result of centres, and a row alone with its label is not judged.
+// Class ids and the order of rows do not change the scores of centres. The only row of a class is not scored.
 func TestWhoIsJudged(t *testing.T) {
 	z, _ := fine(1, 0.2)
 	base := judged(t, z, "centres")
@@ -238,14 +235,14 @@ func TestWhoIsJudged(t *testing.T) {
 		}
 	}
 	if _, err := Ask(context.Background(), z, 32, "guess", Options{}); err == nil {
-		t.Error("an unknown judge judged")
+		t.Error("Ask accepts an unknown judge")
 	}
 	if !slices.Contains(Names(), Default) {
-		t.Error("the default is none of the catalog")
+		t.Error("the default judge is not in the catalog")
 	}
 }
 
-// The rule of confident learning by loops over the same probabilities.
+// The suggestions of confident learning agree with plain loops over the same probabilities.
 func TestConfidentAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
 	v := judged(t, z, "confident")
@@ -286,11 +283,11 @@ func TestConfidentAgainstLoops(t *testing.T) {
 		}
 	}
 	if found < 50 {
-		t.Errorf("%d found: the check compares little", found)
+		t.Errorf("%d suggestions, expected at least 50 to compare", found)
 	}
 }
 
-// Self-confidence, and the margin that confident learning ranks by, by loops over the probabilities of the probe.
+// Self-confidence and the margin of confident learning agree with plain loops over the probe's probabilities.
 func TestMarginAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
 	own, margin := judged(t, z, SelfConfidence), judged(t, z, Confident)

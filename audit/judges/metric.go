@@ -16,34 +16,35 @@ import (
 	"winnow/internal/eigen"
 )
 
-// metric compares every image with every class as class centres do, in a space that is whitened again, to a degree λ:
+// metric compares every image with every class, as class centres do, in a space that is whitened again to a degree λ:
 //
-//	t_ik as [leaveout.Means] has it, with products φ_i·M·m_k,   M = (Σ_j φ_j φ_jᵀ + λτ I)^{-1}
+//	t_ik of [leaveout.Means], with products φ_i·M·m_k,   M = (Σ_j φ_j φ_jᵀ + λτ I)^{-1}
 //
-// where φ are the unit rows and τ is the mean eigenvalue of their sum of squares. M, the means m and their mean leave
-// out image i. In classes of like sizes this is the direction of regularised least squares and of linear discriminants;
-// for λ → ∞ it is the cosine to the class centre. The mean must be that of the other images: whitened vectors have the
-// mean of all images at the origin, so that the others together lie opposite to the image.
+// where φ are the unit rows and τ is the mean eigenvalue of Σ φφᵀ. M, the class means m and the mean of all images
+// leave out image i. If classes have similar sizes, m_k·M is the direction of regularised least squares and of linear
+// discriminants; for λ → ∞, t_ik is the cosine to the class centre. The mean must be the mean of the other images:
+// whitened vectors have their overall mean at the origin, so the mean of the others points away from the image.
 //
-// Leaving out needs no second inverse (Sherman & Morrison 1950): with h = φ_i·M·φ_i, products in the metric M' of the
-// others are a·M'·b = a·M·b + (a·M·φ_i)(φ_i·M·b)/(1-h).
+// Leaving an image out needs no second inverse (Sherman & Morrison 1950): with h = φ_i·M·φ_i, products in the metric M'
+// of the other images are a·M'·b = a·M·b + (a·M·φ_i)(φ_i·M·b)/(1-h).
 //
-// A copy that another image counts for is compared as that image is. A mute image is in no sum: nothing is left out.
+// A duplicate gets the similarities of the image that represents it. A mute image is not in any sum and is not left
+// out.
 //
 // Time O(n·d² + d³) once, then O(n·C·d) for each λ; memory n·d.
 type metric struct {
 	s     *leaveout.Set
-	along blas32.General // n×d: images along the eigenvectors of Σ φφᵀ
-	sums  []float64      // C×d: sums of the classes, likewise
-	count []float64      // C: images of each class
-	value []float64      // d eigenvalues
+	along blas32.General // n×d: coordinates of the images along the eigenvectors of Σ φφᵀ
+	sums  []float64      // C×d: class sums in the same coordinates
+	count []float64      // C: number of images of each class
+	value []float64      // d: eigenvalues of Σ φφᵀ
 	mean  float64        // τ
-	twin  []int          // n: the nearest other image with the label; -1: none
+	twin  []int          // n: the nearest other image of the same label; -1: none
 
 	free func() error // releases along
 }
 
-// squaresBlock rows are multiplied in float32 before they join the float64 sum.
+// squaresBlock is the number of rows multiplied in float32 before the product is added to the float64 sum.
 const squaresBlock = 2048
 
 func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
@@ -108,8 +109,8 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 	return m, m.findTwins(ctx)
 }
 
-// twinsAmong is the most images of a class that each of its images is compared with, spread over a larger class:
-// there a single image hardly moves the sum.
+// twinsAmong is the most images of a class that each of its images is compared with, evenly spaced among a larger
+// class. In such a class, a single image hardly changes the sum.
 const twinsAmong = 1 << 12
 
 // findTwins finds the nearest image of the same class for each image. Time O(n·twinsAmong·d) at most.
@@ -152,8 +153,8 @@ func (m *metric) findTwins(ctx context.Context) error {
 	return nil
 }
 
-// visitSimilarities calls do for every step-th image with its column and its similarities under λ, which do may change.
-// With twins, the nearest image with the same label counts too.
+// visitSimilarities calls do for every step-th image with its column and its similarities under λ; do may change the
+// similarities. Without twins, the centre of the own class also leaves out the nearest image of the same label.
 func (m *metric) visitSimilarities(ctx context.Context, lambda float64, twins bool, step int,
 	do func(i, y int, row []float64)) error {
 	n, d, c := m.along.Rows, m.along.Cols, len(m.s.Classes)
@@ -207,7 +208,7 @@ func (m *metric) visitSimilarities(ctx context.Context, lambda float64, twins bo
 	return nil
 }
 
-// scaleEigenvalues returns the eigenvalues of M, and tr(M·Σ φφᵀ).
+// scaleEigenvalues returns the eigenvalues of M and the trace tr(M·Σ φφᵀ).
 func (m *metric) scaleEigenvalues(lambda float64) (scale []float64, spread float64) {
 	scale = make([]float64, len(m.value))
 	for j, v := range m.value {
@@ -217,8 +218,8 @@ func (m *metric) scaleEigenvalues(lambda float64) (scale []float64, spread float
 	return scale, spread
 }
 
-// withoutTwin returns φ·M·m, m·M·m and the number of images for the mean m of its class y without the image and the
-// nearest one.
+// withoutTwin returns φ·M·m, m·M·m and the number of images behind m, where m is the mean of class y without image i
+// and without its nearest neighbour of that class.
 func (m *metric) withoutTwin(i, y int, h, f float64, scale []float64) *[3]float64 {
 	var phi, hTwin, fTwin, q float64
 	twin, sum := features.Row(m.along, m.twin[i]), m.sums[y*len(scale):]

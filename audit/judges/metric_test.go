@@ -26,7 +26,7 @@ func metricOf(t *testing.T, z features.Set, classes int) *metric {
 	return m
 }
 
-// slowly returns the similarities of x with everything computed from the other images alone; i < 0: from all.
+// slowly returns the similarities of x, computed directly from all images other than i; i < 0: from all images.
 func slowly(m *metric, lambda float64, x []float32, i int) []float64 {
 	z, c := m.s.Z, len(m.s.Classes)
 	d := z.Dim()
@@ -52,7 +52,7 @@ func slowly(m *metric, lambda float64, x []float32, i int) []float64 {
 	}
 	var root mat.TriDense
 	by.LTo(&root)
-	mean := mat.NewVecDense(d, nil) // of the others: z is about the mean of all
+	mean := mat.NewVecDense(d, nil) // mean of the others; the mean of all is at the origin
 	if i >= 0 {
 		for j := range z.Len() {
 			if j != i {
@@ -60,7 +60,7 @@ func slowly(m *metric, lambda float64, x []float32, i int) []float64 {
 			}
 		}
 	}
-	turn := func(x []float32) []float64 { // lengths are those of the metric
+	turn := func(x []float32) []float64 { // to a space where dot products are those of the metric
 		v := vector(x)
 		v.SubVec(v, mean)
 		if err := v.SolveVec(&root, v); err != nil {
@@ -107,7 +107,7 @@ func TestMetricAgainstLoops(t *testing.T) {
 			}
 		}
 		if twin != at {
-			t.Fatalf("image %d: its nearest is %d, by loops %d", i, twin, at)
+			t.Fatalf("image %d: nearest %d, by loops %d", i, twin, at)
 		}
 	}
 	for _, lambda := range []float64{0.3, 10} {
@@ -122,7 +122,7 @@ func TestMetricAgainstLoops(t *testing.T) {
 			spoiled = math.Max(spoiled, math.Abs(row[y]-with[y]))
 		})
 		if spoiled < 0.05 {
-			t.Errorf("an image that judges itself differs by %v only: the check would not see it", spoiled)
+			t.Errorf("including the image changes similarities by only %v, so this test cannot fail", spoiled)
 		}
 	}
 }
@@ -135,8 +135,8 @@ func dotOf(a, b []float32) float64 {
 	return float64(sum)
 }
 
-// Copies change nothing for other images, a copy is compared as the image that counts for it, and a mute image as one
-// that is in no sum.
+// Duplicates do not change the similarities of other images. A duplicate has the similarities of the image that
+// represents it. A mute image is compared with sums that do not include it.
 func TestMetricHearsCopiesOnce(t *testing.T) {
 	z, _ := fine(3, 0.3)
 	z = z.Rows(rand.New(rand.NewPCG(1, 1)).Perm(z.Len())[:150])
@@ -161,7 +161,7 @@ func TestMetricHearsCopiesOnce(t *testing.T) {
 	}
 	alone := metricOf(t, z.Rows(heard), 32)
 	if !slices.Equal(alone.s.Classes, s.Classes) {
-		t.Fatal("other classes are compared")
+		t.Fatal("duplicates change the set of classes")
 	}
 	for _, twins := range []bool{true, false} {
 		want, seen := map[int][]float64{}, 0
@@ -174,7 +174,7 @@ func TestMetricHearsCopiesOnce(t *testing.T) {
 			case at >= n && at < n+2:
 				at = 3
 			case at == 7 || at == n+2:
-				expected := slowly(alone, 1, s.Z.Row(i), -1) // a mute image in a set of the others: no sum has it
+				expected := slowly(alone, 1, s.Z.Row(i), -1) // sums over the others, without the mute image
 				for k, v := range row {
 					if math.Abs(v-expected[k]) > 1e-4 {
 						t.Errorf("mute image %d, class %d: %v, expected %v", at, k, v, expected[k])
@@ -190,7 +190,7 @@ func TestMetricHearsCopiesOnce(t *testing.T) {
 			}
 		})
 		if seen < n-1 {
-			t.Errorf("%d images are compared", seen)
+			t.Errorf("only %d images are compared", seen)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// nearestOf returns the k nearest other images of each image. Of copies, those that count are found, and none of
-// the image itself.
+// nearestOf returns the k nearest other images of each image. Duplicates are represented by a single image, and no
+// image finds its own duplicates.
 func (b *bench) nearestOf(k int) ([][]eval.Neighbour, error) {
 	if !b.s.Copied() {
 		return eval.Nearest(b.ctx, b.s.Z, nil, k, eval.Bytes(b.opts.MaxMem))
@@ -37,13 +37,13 @@ func (b *bench) nearestOf(k int) ([][]eval.Neighbour, error) {
 
 const (
 	voters         = 10      // nearest images that vote
-	mostNeighbours = 1 << 12 // images that are compared with each other
+	mostNeighbours = 1 << 12 // most images that are compared with each other
 	shuffles       = 199
 )
 
-// neighboursTell reports whether the nearest other image shares a label more often than it would by chance, every
-// class counting as much as the others: more often than with each of the shuffled labels. A class of few images that
-// find each other is seen although the likelihood of all labels hardly gains from it.
+// neighboursTell reports whether the nearest neighbour shares the label of an image more often than with any of the
+// shuffled labels. Every class has the same weight, whatever its size. So a small class whose images find each other is
+// detected, although the likelihood of all labels hardly gains from it.
 func (b *bench) neighboursTell() (bool, error) {
 	var rows []int
 	step := max(1, b.s.Z.Len()/mostNeighbours)
@@ -80,8 +80,7 @@ func (b *bench) neighboursTell() (bool, error) {
 	return true, b.ctx.Err()
 }
 
-// voteByNeighbours lets the nearest other images vote, each with (1 + cosine)/2. The score of a label is its share of
-// the votes.
+// voteByNeighbours scores a label by its share of the votes of the nearest other images, weighted by (1 + cosine)/2.
 func (b *bench) voteByNeighbours() error {
 	near, err := b.nearestOf(voters)
 	if err != nil {

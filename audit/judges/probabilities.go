@@ -11,16 +11,16 @@ import (
 // leastProbable keeps log odds finite for probabilities of 0 or 1.
 const leastProbable = 1e-7
 
-// ByProbabilities judges labels by class probabilities p that some model gave for the images, best out of fold:
+// ByProbabilities scores labels by class probabilities p that a model predicted for the images, ideally out of fold:
 //
 //	order_i = log p_iy - log r_iy,   score_i = p_iy/(p_iy + r_iy),   r_iy = (Σ_{k≠y} p_ik^a)^{1/a}
 //
-// With a = 1 the order is that of self-confidence, best if mistakes go to all classes alike or to images of no class;
-// the larger a is, the more only the strongest rival counts, as in the margin p_iy - max_{k≠y} p_ik, which is best if
-// people confuse two classes. a is 2 if the probabilities show [hasConfusions], else 1. The most probable class is
-// suggested. If the model has learnt from these labels, the score is no probability that a label is right.
+// With a = 1 the order equals the order of self-confidence, which is best for uniform noise and for images of no class.
+// With larger a, the strongest rival class dominates, as in the margin p_iy - max_{k≠y} p_ik, which is best if people
+// confuse two classes. a is 2 if the probabilities show confusions ([hasConfusions]), else 1. The most probable class
+// is suggested. If the model was trained on these labels, the score is not a probability that a label is right.
 //
-// Shapes: p n×C, rows that sum to 1; labels n, 0 ≤ label < C, or negative for none, which are not judged.
+// p is n×C and its rows sum to 1. labels has n entries, 0 ≤ label < C; negative labels are missing and not scored.
 func ByProbabilities(p blas32.General, labels []int) Opinion {
 	o, confused := Undecided(labels), hasConfusions(p, labels)
 	for i, y := range labels {
@@ -53,17 +53,17 @@ func ByProbabilities(p blas32.General, labels []int) Opinion {
 }
 
 const (
-	// fewSure is the least share of doubtful labels with a probable rival if people confuse classes. Measured: 0.36 to
-	// 0.80 for people's labels, at most 0.12 where errors fit no class (docs/log, 2026-11).
+	// fewSure is the least share of doubtful labels (probability below 1/2) that have a rival above 1/2, for
+	// hasConfusions. Measured: 0.36 to 0.80 for human labels, at most 0.12 for images of no class (docs/log, 2026-11).
 	fewSure = 0.25
-	// repeated is how many times as often as by chance two such rivals in one class are the same class. Measured: 1.8
-	// to 2.4 for people's labels, 1.3 where 30 % go to all classes alike.
+	// repeated is the least ratio, for hasConfusions, of how often two rivals in a class agree to how often they would
+	// by chance. Measured: 1.8 to 2.4 for human labels, 1.3 with 30 % uniform noise.
 	repeated = 1.5
 )
 
-// hasConfusions reports whether classes are confused with each other: of the labels with a probability below 1/2, a
-// share of fewSure has a rival above 1/2, and two such labels of a class have the same rival repeated times as often
-// as by chance:
+// hasConfusions reports whether classes are confused with each other. A label is doubtful if its probability is below
+// 1/2; its rival is another class above 1/2. Two conditions must hold: a share fewSure of the doubtful labels has a
+// rival, and two doubtful labels of a class share the rival repeated times as often as by chance:
 //
 //	Σ_yk n_yk(n_yk - 1) / Σ_y n_y(n_y - 1) ≥ repeated/(C - 1)
 func hasConfusions(p blas32.General, labels []int) bool {
@@ -97,9 +97,9 @@ func hasConfusions(p blas32.General, labels []int) bool {
 	return float64(sure) >= fewSure*float64(doubtful) && same*float64(p.Cols-1) >= repeated*all && all > 0
 }
 
-// Doubt returns how many labels would be wrong if the given and the true label of an image were independent draws
-// from its probabilities: the mean of 1 - q_iy. q are the probabilities of p with the sharpness b under which the
-// given labels are likeliest, q_ik ∝ p_ik^b: a model that is too sure of itself is not believed.
+// Doubt returns the share of labels that would be wrong if the given label and the true label of an image were
+// independent draws from the image's probabilities: the mean of 1 - q_iy. q_ik ∝ p_ik^b are probabilities with the
+// sharpness b that maximises the likelihood of the given labels, which corrects models that are overconfident.
 func Doubt(p blas32.General, labels []int) float64 {
 	logs := func(b float64) (likelihood, doubt float64) {
 		n := 0.0

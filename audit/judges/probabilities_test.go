@@ -12,7 +12,7 @@ import (
 	"winnow/eval"
 )
 
-// Values by hand.
+// Scores agree with values computed by hand.
 func TestByProbabilities(t *testing.T) {
 	p := blas32.General{Rows: 5, Cols: 3, Stride: 3, Data: []float32{
 		.7, .2, .1,
@@ -26,9 +26,9 @@ func TestByProbabilities(t *testing.T) {
 		order, score, best float64
 		suggested          int
 	}{
-		{math.Log(.7 / .3), .7, .7, 0}, // no confusions: self-confidence
+		{math.Log(.7 / .3), .7, .7, 0}, // no confusions, so a = 1
 		{math.Log(.3 / .7), .3, .6, 2},
-		{0, .5, .5, 0}, // as probable is not better
+		{0, .5, .5, 0}, // a tie keeps the given label
 		{math.Log(1e-7), 1e-7, 1, 1},
 		{math.Inf(1), 1, 1, -1}, // no label
 	} {
@@ -41,8 +41,8 @@ func TestByProbabilities(t *testing.T) {
 	}
 }
 
-// If mistakes go to all classes alike, the order is closer to self-confidence, the best there, than the margin is. If
-// people confuse the two classes of a pair, it beats both.
+// Under uniform noise, the order is closer to self-confidence, the best order, than the margin is. If people confuse
+// the two classes of a pair, the order is better than both.
 func TestByProbabilitiesRanks(t *testing.T) {
 	for _, kind := range []struct{ share, twins float64 }{{.05, 0}, {.3, 0}, {.1, 1}, {.4, 1}} {
 		const n, classes = 20000, 10
@@ -64,7 +64,7 @@ func TestByProbabilitiesRanks(t *testing.T) {
 				logits[k] = 1.5 * rng.NormFloat64()
 			}
 			logits[truth] += 4
-			logits[truth^1] += 2 // the classes come in pairs that look alike
+			logits[truth^1] += 2 // pairs of similar classes
 			for k, l := range logits {
 				logits[k] = math.Exp(l)
 				sum += logits[k]
@@ -87,14 +87,14 @@ func TestByProbabilitiesRanks(t *testing.T) {
 		ours, confidence, difference := ap(judges.ByProbabilities(p, labels).Order), ap(self), ap(margin)
 		if kind.twins == 0 && !(ours > confidence-.015 && ours > difference+.01) || kind.twins == 1 &&
 			!(ours > max(confidence, difference)) {
-			t.Errorf("%+v: average precision %.4f, of self-confidence %.4f, of the margin %.4f", kind, ours, confidence,
+			t.Errorf("%+v: average precision %.4f, self-confidence %.4f, margin %.4f", kind, ours, confidence,
 				difference)
 		}
 	}
 }
 
-// Where errors fit no class, the rivals of doubtful labels are weak and self-confidence ranks best: the order is its.
-// Where people confuse classes the order counts the strongest rivals.
+// If wrong images fit no class, doubtful labels have weak rivals, and the order equals that of self-confidence, which
+// is best. If people confuse classes, the strongest rivals dominate.
 func TestByProbabilitiesOfStrangers(t *testing.T) {
 	const n, classes = 3000, 8
 	for _, strangers := range []bool{true, false} {
@@ -132,13 +132,13 @@ func TestByProbabilitiesOfStrangers(t *testing.T) {
 			}
 		}
 		if strangers != (same == n) {
-			t.Errorf("strangers %t: %d of %d scores are the label's probability", strangers, same, n)
+			t.Errorf("outliers %t: %d of %d scores equal the label's probability", strangers, same, n)
 		}
 	}
 }
 
-// A label that says nothing beyond its image is wrong as often as the image leaves in doubt, however sure of itself
-// the model is.
+// If the label is drawn from the image's probabilities, Doubt is the expected share of wrong labels, however
+// overconfident the model is.
 func TestDoubt(t *testing.T) {
 	const n = 20000
 	for _, sharp := range []float64{0.5, 1, 2} {
@@ -156,7 +156,7 @@ func TestDoubt(t *testing.T) {
 			p.Data[2*i], p.Data[2*i+1] = float32(1-said), float32(said)
 		}
 		if got := judges.Doubt(p, labels); math.Abs(got-want) > 0.01 {
-			t.Errorf("probabilities sharpened by %v: %.4f, expected %.4f", sharp, got, want)
+			t.Errorf("sharpness %v: doubt %.4f, expected %.4f", sharp, got, want)
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"winnow/features"
 )
 
-// penalties are the weights of the probe's penalty to try.
+// penalties holds the L2 penalties to try for the probe.
 var penalties = []float64{1e-3, 3e-4, 1e-4, 3e-5, 1e-5}
 
-// outOfSample calls do for every image with the probabilities of the columns, by a softmax regression fitted on the
-// other folds. Images of a class go to the folds in turn, so that every class is in every fit. The penalty is the
-// one under which the given labels of the first fold are likeliest.
+// outOfSample calls do for every image with the probabilities of the columns, by a softmax regression fitted to the
+// other folds. The images of a class are dealt to the folds in turn, so that every fit has every class. The penalty
+// maximises the likelihood of the given labels of the first fold.
 func (b *bench) outOfSample(do func(i, y int, p []float64)) error {
 	c := len(b.s.Classes)
 	if b.probed == nil {
@@ -32,7 +32,7 @@ func (b *bench) outOfSample(do func(i, y int, p []float64)) error {
 	return nil
 }
 
-// probeOutOfSample computes the probabilities out of sample.
+// probeOutOfSample fills probed with the probabilities out of sample, n×columns.
 func (b *bench) probeOutOfSample(probed []float32) error {
 	folds := b.assignFolds()
 	l2, best := 0.0, math.Inf(-1)
@@ -67,7 +67,7 @@ func (b *bench) assignFolds() []int {
 	return b.folds
 }
 
-// foldOut fits on the images outside a fold and calls do for those inside.
+// foldOut fits a probe to the images outside a fold and calls do for the images in the fold.
 func (b *bench) foldOut(folds []int, fold int, l2 float64, do func(i, y int, p []float64)) error {
 	var in, out []int
 	for i, f := range folds {
@@ -88,8 +88,8 @@ func (b *bench) foldOut(folds []int, fold int, l2 float64, do func(i, y int, p [
 		return fmt.Errorf("judges: %w", err)
 	}
 	if len(fitted.Classes) != len(b.s.Classes) {
-		return fmt.Errorf("judges: fold %d: the others hold %d classes of %d", fold, len(fitted.Classes),
-			len(b.s.Classes))
+		return fmt.Errorf("judges: fold %d: the other folds have images of %d classes, expected %d", fold,
+			len(fitted.Classes), len(b.s.Classes))
 	}
 	const block = 1024
 	w, p := fitted.Weights(), make([]float64, len(fitted.W))
@@ -108,16 +108,16 @@ func (b *bench) foldOut(folds []int, fold int, l2 float64, do func(i, y int, p [
 	return nil
 }
 
-// selfConfidence scores a label by its probability out of sample.
+// selfConfidence scores a label by its out-of-sample probability.
 func (b *bench) selfConfidence() error {
 	return b.outOfSample(func(i, y int, p []float64) { b.sayRow(i, y, p[y], p) })
 }
 
-// judgeConfident ranks as confident learning does, by (1 + p_y - max_{k≠y} p_k)/2 with probabilities p out of sample.
-// It suggests the likeliest class k whose probability reaches t_k, the mean self-confidence of the images given k, if
-// there is such a class. Images that belong to another class than the given one, the off-diagonal of the confident
-// joint, are the mistakes. Ranking these before all others ranks worse (CUB-200, a fifth wrong: AUROC 0.921). Source:
-// Northcutt, Jiang & Chuang, "Confident learning", JAIR 2021, section 3.1 and 3.2.
+// judgeConfident implements confident learning. It ranks labels by (1 + p_y - max_{k≠y} p_k)/2, where p are
+// probabilities out of sample. It suggests the likeliest class k with p_k ≥ t_k, if there is one; t_k is the mean
+// self-confidence of the images labelled k. Images assigned to another class than the given class (the off-diagonal of
+// the confident joint) are the method's label errors. Ranking them before all other images is worse (CUB-200, a fifth
+// wrong: AUROC 0.921). Source: Northcutt, Jiang & Chuang, "Confident learning", JAIR 2021, section 3.1 and 3.2.
 func (b *bench) judgeConfident() error {
 	c := len(b.s.Classes)
 	bar, count := make([]float64, c), make([]float64, c)

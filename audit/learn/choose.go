@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// spreading is the factor by which each image of a class lowers the next one of the same batch, so that ties and near
-// ties are spread over classes.
+// spreading is the factor by which each chosen image of a class lowers the probabilities of the class's other images in
+// the same batch, so that images with nearly equal probabilities come from several classes.
 const spreading = 0.98
 
-// chooseBatch returns the images to show next, a batch of those in order, which are sorted by how likely their labels
-// are wrong: of duplicates with the same label one, and not too many of one class.
+// chooseBatch returns the next Batch images to show. order lists the open images, most likely wrong first. chooseBatch
+// takes one image from each group of duplicates with the same label, and spreads its choice over classes.
 func (s *State) chooseBatch(order []int) (list []int) {
 	b := s.base
 	type key struct{ group, given int }
 	shown, perClass := map[key]bool{}, map[int]int{}
-	var window []int // a batch of candidates, of which the best after spreading is taken
+	var window []int // candidates for the next place; the best after spreading is chosen
 	for next := 0; len(list) < Batch; {
 		for ; len(window) < Batch && next < len(order); next++ {
 			k := key{b.Group[order[next]], b.Given[order[next]]}

@@ -15,26 +15,27 @@ const (
 // None stands for an unknown label.
 const None = -1
 
-// Decision is a reviewer's answer. Of several answers of one reviewer about one image the last one counts.
+// Decision is a reviewer's answer. If a reviewer has answered several times about an image, the last answer is used.
 type Decision struct {
 	Image    int
-	Reviewer string // "": without a name
+	Reviewer string // may be empty
 	Verdict  Verdict
 	Label    int // the right class, if the verdict is Wrong; None: unknown
-	// audited and learned are the log odds of the two experts that the label is wrong, before the decision. Equal ones,
-	// as both 0, do not judge the experts.
+	// audited and learned are the log odds, before the decision, that the label is wrong, by each of the two experts.
+	// If they are equal, as when both are 0, the decision is not used to weigh the experts.
 	audited, learned float64
 }
 
-// outcome is what the decisions about one image come to.
+// outcome is the combined result of the decisions about one image.
 type outcome struct {
 	verdict Verdict // Unsure: open
 	label   int
 }
 
-// sumOutcomes sums up decisions about n images: by image, and the images in the order of their first answers.
+// sumOutcomes combines the decisions about n images. It returns the outcome of each image that has decisions, and these
+// images in the order of their first decisions.
 func sumOutcomes(decisions []Decision, n int) (by map[int]*outcome, order []int) {
-	answers := map[int][]*Decision{} // the last of each reviewer
+	answers := map[int][]*Decision{} // the last answer of each reviewer
 	by = map[int]*outcome{}
 	for i := range decisions {
 		d := &decisions[i]
@@ -59,7 +60,7 @@ func sumOutcomes(decisions []Decision, n int) (by map[int]*outcome, order []int)
 	return by, order
 }
 
-// findMajority returns what more than half of the sure answers say, and the label that most of them chose.
+// findMajority returns the verdict of more than half of the sure answers, and the label that most of them chose.
 func findMajority(answers []*Decision) (Verdict, int) {
 	right, wrong := 0, 0
 	var labels []int
@@ -83,7 +84,7 @@ func findMajority(answers []*Decision) (Verdict, int) {
 	return Unsure, None
 }
 
-// findMostFrequent returns the most frequent value, the smallest of several, or None.
+// findMostFrequent returns the most frequent value (the smallest in a tie), or None for no values.
 func findMostFrequent(values []int) int {
 	slices.Sort(values)
 	best, times := None, 0

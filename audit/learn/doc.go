@@ -1,6 +1,6 @@
-// Package learn learns from people's decisions about labels. Given the vectors, the given labels, an audit's list and
-// the decisions so far, it computes for each image how likely its label is wrong, and chooses what to show next. It
-// uses no page, no file and no truth; winnow audit, winnow studio and its simulation use it.
+// Package learn learns from reviewers' decisions about labels. From the vectors, the given labels, an audit's list and
+// the decisions so far, it computes how likely each label is wrong, and it chooses the images to show next. It does no
+// input or output and does not use true labels. winnow audit, winnow studio and the simulation of a review use it.
 //
 //	l, err := learn.New(ctx, learn.EvidenceOf(list, classes, vectors))
 //	state := l.Learn(decisions)              // a pure function of evidence and decisions
@@ -8,10 +8,10 @@
 //	review.Add(decision)
 //	order := review.Order()                  // show these next
 //
-// A [State] never changes and may be read by several goroutines; [Learner.Learn] may be called by one at a time, as in
-// the background while people decide. It is incremental: decisions that continue those of the call before cost only
-// what is new. The same evidence and the same decisions in the same order give the same state, to the bit, in any
-// process; taking a decision back is learning from the decisions without it.
+// A [State] is immutable and safe for concurrent reads. [Learner.Learn] is not safe for concurrent use, but may run in
+// the background while reviewers decide. It is incremental: if the decisions extend those of the previous call, only
+// the new decisions cost time. The same evidence and the same decisions in the same order give bit-identical states in
+// any process. To take a decision back, learn again from the decisions without it.
 //
 // # Learning
 //
@@ -20,24 +20,25 @@
 //	audited   logit p₀ = a + b·s           s = log odds of the audit that the label is wrong, b > 0
 //	learned   logit p₁ = w·φ(x)            regression with a prior at the audit's opinion
 //
-// φ holds s and the rank, the neighbours' agreement with the given and the suggested label, how strange the image is,
-// whether its copies contradict each other, its leading principal components, the given class, the suggested class and
-// their pair, and what people decided about images like it: with the kernel k = exp((cos - 1)/h) over the decided j
+// φ holds s and the rank, the neighbours' agreement with the given and the suggested label, how well the image fits the
+// set, whether its duplicates contradict each other, its leading principal components, the given class, the suggested
+// class, the pair of both, and the decisions about similar images. The latter use the kernel k = exp((cos - 1)/h) over
+// the decided images j:
 //
-//	(Σ k·(y_j - p_j)) / (Σ k + 1)                    of all of them, and of those with the same given label
-//	log (Σ k·[true_j = given] + ½)/(Σ k·[true_j ≠ given] + ½)   true_j: the label that people chose
+//	(Σ k·(y_j - p_j)) / (Σ k + 1)                    over all j, and over the j with the same given label
+//	log (Σ k·[true_j = given] + ½)/(Σ k·[true_j ≠ given] + ½)   true_j: the label that reviewers chose
 //
-// where p_j is the audit's probability. An image's own decision is left out of its own φ. The weights minimise
-// Σ log loss + Σ (w-w°)²·λ/2, w° being 1 for s and 0 for all else. The first expert keeps the order of the audit's
-// list, so that it finds errors exactly as fast as the list. The experts are mixed on the logit scale with the weights
+// where p_j is the audit's probability. An image's own decision is left out of its own φ. The weights minimise Σ log
+// loss + Σ (w-w°)²·λ/2, where w° is 1 for s and 0 for all other weights. The first expert keeps the order of the
+// audit's list, so that it finds errors as fast as the list. The experts are mixed on the logit scale with the weights
 //
-//	exp(L₁) : exp(L₀),  L = Σ log likelihood of decisions by what the expert said before each (prequential)
+//	exp(L₁) : exp(L₀),  L = Σ log likelihood of each decision by the expert's prediction before it (prequential)
 //
-// so that the mixture follows the list wherever learning did not pay. Sources: Dawid, Present position and potential
-// developments: the prequential approach, JRSS-A 1984; Vovk, Aggregating strategies, COLT 1990 (exponential weights).
+// so that the mixture follows the list if learning did not improve the predictions. Sources: Dawid, Present position
+// and potential developments: the prequential approach, JRSS-A 1984; Vovk, Aggregating strategies, COLT 1990
+// (exponential weights).
 //
 // # Several reviewers
 //
-// An image is wrong or right if more than half of the reviewers who were sure say so. With a tie it is open: it counts
-// as undecided.
+// A label is settled as wrong or right if more than half of the sure reviewers agree. A tie leaves the label open.
 package learn

@@ -16,23 +16,23 @@ import (
 	"winnow/head"
 )
 
-// Evidence is what is known of n images before anybody decides. Lists have an entry for each image.
+// Evidence holds the data on n images before any decision. Each list has an entry for each image.
 type Evidence struct {
-	// Vectors are m×d, features as stored of the first m images, m ≤ n: the others are judged without.
+	// Vectors is m×d: the stored features of the first m images, m ≤ n. The other images are scored without features.
 	Vectors   blas32.General
 	Classes   int
 	Given     []int     // classes, 0 ≤ k < Classes
-	Suggested []int     // the given class if none fits better
-	Rank      []int     // of the audit, 1 is most suspect
+	Suggested []int     // the given class if no other class fits better
+	Rank      []int     // rank in the audit; 1 is most suspect
 	Right     []float64 // the audit's probability that the given label is right; NaN: unknown
-	Better    []float64 // that the suggested one is; NaN: unknown
-	Fit       []float64 // to the class that fits best, in deviations; NaN: unknown
-	Odd       []bool    // outliers, and images whose copies have other labels
-	Group     []int     // number of the group of copies, from 1; 0: the image has no copy
+	Better    []float64 // probability that the suggested label is right; NaN: unknown
+	Fit       []float64 // how well the image fits the set; NaN: unknown
+	Odd       []bool    // outliers, and images whose duplicates have other labels
+	Group     []int     // number of the group of duplicates, from 1; 0: no duplicate
 }
 
-// EvidenceOf takes the evidence from an audit's list. Image i is list[i]; classOf numbers the labels, and vectors are
-// those of the first entries.
+// EvidenceOf returns the evidence in an audit's list. Image i is list[i]. classOf numbers the labels. vectors has a row
+// for each of the first images of the list.
 func EvidenceOf(list []suspects.Suspect, classOf map[string]int, vectors blas32.General) Evidence {
 	n := len(list)
 	e := Evidence{
@@ -63,18 +63,18 @@ func (e *Evidence) checkEvidence() error {
 	for _, m := range []int{len(e.Suggested), len(e.Rank), len(e.Right), len(e.Better), len(e.Fit), len(e.Odd),
 		len(e.Group)} {
 		if m != n {
-			return fmt.Errorf("learn: %d images with %d entries of evidence, expected equal numbers", n, m)
+			return fmt.Errorf("learn: evidence for %d images has a list of %d entries, expected equal lengths", n, m)
 		}
 	}
 	if n == 0 {
 		return errors.New("learn: no images")
 	}
 	if m := e.Vectors.Rows; m > n {
-		return fmt.Errorf("learn: %d images with %d vectors, expected at most one each", n, m)
+		return fmt.Errorf("learn: %d vectors for %d images, expected at most one an image", m, n)
 	}
 	for i, k := range e.Given {
 		if k < 0 || k >= e.Classes || e.Suggested[i] < 0 || e.Suggested[i] >= e.Classes {
-			return fmt.Errorf("learn: image %d: given class %d, suggested class %d, expected two of %d", i, k,
+			return fmt.Errorf("learn: image %d: given class %d, suggested class %d, expected less than %d", i, k,
 				e.Suggested[i], e.Classes)
 		}
 	}
@@ -82,24 +82,24 @@ func (e *Evidence) checkEvidence() error {
 }
 
 const (
-	components = 64     // principal components
-	nearest    = 20     // neighbours whose labels are compared
-	compared   = 20_000 // most images among which neighbours are sought
-	mostOdds   = 12     // log odds are cut here
+	components = 64     // number of principal components
+	nearest    = 20     // number of neighbours whose labels are compared
+	compared   = 20_000 // most images among which neighbours are searched
+	mostOdds   = 12     // bound of absolute log odds
 )
 
-// base is the evidence as numbers for the regression.
+// base is the evidence in numerical form for the regression.
 type base struct {
 	Evidence
 	z       blas32.General // m×k unit rows: whitened principal components; no rows without vectors
 	width   float64        // h of the kernel
 	odds    []float64      // log odds of the audit that the label is wrong
-	dense   [][]float64    // fixed features of each image, standardised; those without a vector have the first ones
-	other   []int          // the label most frequent among the neighbours, the given one aside; the given one: none
-	members [][]int32      // images of each group of copies
+	dense   [][]float64    // standardised fixed features of each image; images without a vector have fewer
+	other   []int          // most frequent other label among the neighbours; the given label if there is none
+	members [][]int32      // images of each group of duplicates
 }
 
-// prepareBase computes what does not depend on decisions.
+// prepareBase computes everything that does not depend on decisions.
 func prepareBase(ctx context.Context, e Evidence) (*base, error) {
 	n := e.Len()
 	b := &base{Evidence: e, odds: make([]float64, n), other: slices.Clone(e.Given)}
@@ -156,7 +156,7 @@ func prepareBase(ctx context.Context, e Evidence) (*base, error) {
 	return b, nil
 }
 
-// computeComponents computes principal components and what the nearest images are labelled.
+// computeComponents computes the principal components and the labels of the nearest images.
 func (b *base) computeComponents(ctx context.Context, column func() []float64) error {
 	n := b.Vectors.Rows
 	z, err := head.WhitenSet(ctx, features.Set{X: b.Vectors}, min(components, b.Vectors.Cols))
@@ -214,7 +214,7 @@ func (b *base) computeComponents(ctx context.Context, column func() []float64) e
 	return nil
 }
 
-// standardiseColumns returns the columns as rows with mean 0 and deviation 1; constant columns become 0.
+// standardiseColumns returns the columns as n rows, scaled to mean 0 and deviation 1. Constant columns become 0.
 func standardiseColumns(columns [][]float64, n int) [][]float64 {
 	data := make([]float64, n*len(columns))
 	rows := make([][]float64, n)
@@ -240,7 +240,7 @@ func standardiseColumns(columns [][]float64, n int) [][]float64 {
 	return rows
 }
 
-// cutLogit returns log odds, cut at mostOdds.
+// cutLogit returns the log odds of p, bounded by ±mostOdds.
 func cutLogit(p float64) float64 {
 	switch {
 	case p <= 0:

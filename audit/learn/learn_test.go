@@ -13,8 +13,8 @@ import (
 	"winnow/features"
 )
 
-// world is images of a few classes, some with wrong labels, and an audit whose probabilities tell by a given strength
-// which.
+// world holds images of a few classes, some of them with wrong labels, and an audit whose probabilities indicate the
+// wrong labels with a given strength.
 type world struct {
 	Evidence
 	wrong []bool
@@ -22,8 +22,8 @@ type world struct {
 	count int
 }
 
-// newWorld draws n images in classes of 5 clusters each. habit says that all wrong labels are of one cluster, which the
-// audit does not see.
+// newWorld draws n images in classes of 5 clusters each. With habit, all wrong labels are in one cluster, which the
+// audit does not detect.
 func newWorld(t testing.TB, seed uint64, n int, rate, strength float64, habit bool) *world {
 	t.Helper()
 	const classes, dim = 4, 12
@@ -84,7 +84,7 @@ func (w *world) learner(t testing.TB) *Learner {
 	return l
 }
 
-// answer answers from the truth.
+// answer returns the decision that agrees with the true label of image i.
 func (w *world) answer(i int) Decision {
 	d := Decision{Image: i, Reviewer: "ann", Verdict: Right, Label: None}
 	if w.wrong[i] {
@@ -93,7 +93,7 @@ func (w *world) answer(i int) Decision {
 	return d
 }
 
-// play answers about the first n images that a review shows.
+// play answers for the first n images that a review shows.
 func (w *world) play(l *Learner, n int) (decisions []Decision, s *State) {
 	r := NewReview(l)
 	for len(r.log) < n {
@@ -105,7 +105,7 @@ func (w *world) play(l *Learner, n int) (decisions []Decision, s *State) {
 	return r.log, l.Learn(r.log)
 }
 
-// countFound returns the number of label errors that decisions found.
+// countFound returns the number of label errors among the settled images.
 func countFound(s *State) (found int) {
 	for _, v := range s.Settled {
 		if v == Wrong {
@@ -115,7 +115,7 @@ func countFound(s *State) (found int) {
 	return found
 }
 
-// byList is how many errors the first n of the list hold.
+// byList returns the number of label errors among the first n of the list.
 func (w *world) byList(n int) (found int) {
 	for i, wrong := range w.wrong {
 		if wrong && w.Rank[i] <= n {
@@ -125,19 +125,21 @@ func (w *world) byList(n int) (found int) {
 	return found
 }
 
-// TestHabitsAreLearned: of mistakes that the audit cannot see, decisions find nearly twice as many as the list.
+// TestHabitsAreLearned: if the audit misses systematic errors, a review that learns finds nearly twice as many of them
+// as the list.
 func TestHabitsAreLearned(t *testing.T) {
 	w := newWorld(t, 1, 1200, 0, 0.7, true)
 	_, s := w.play(w.learner(t), 200)
 	if list := w.byList(200); countFound(s) < list*3/2 {
-		t.Errorf("found %d of %d errors, expected many more than the %d of the list", countFound(s), w.count, list)
+		t.Errorf("found %d of %d errors, expected many more than %d as by the list", countFound(s), w.count, list)
 	}
 	if s.Trust < 0.9 {
-		t.Errorf("trust in learning is %.2f, expected nearly 1", s.Trust)
+		t.Errorf("trust %.2f, expected nearly 1", s.Trust)
 	}
 }
 
-// TestNeverWorseThanTheList: where the audit knows all there is to know, the order stays about that of the list.
+// TestNeverWorseThanTheList: if there is nothing to learn beyond the audit's scores, a review finds errors about as
+// fast as the list.
 func TestNeverWorseThanTheList(t *testing.T) {
 	for _, rate := range []float64{0.05, 0.2, 0.5} {
 		w := newWorld(t, 2, 500, rate, 6, false)
@@ -149,14 +151,14 @@ func TestNeverWorseThanTheList(t *testing.T) {
 				found++
 			}
 			if n := k + 1; n%50 == 0 && float64(found) < 0.98*float64(w.byList(n))-1 {
-				t.Errorf("rate %.2f: after %d decisions %d errors are found, down the list %d", rate, n, found,
+				t.Errorf("rate %.2f: after %d decisions %d errors found, by the list %d", rate, n, found,
 					w.byList(n))
 			}
 		}
 	}
 }
 
-// TestSameDecisionsSameState: the state depends on the decisions alone, not on how they came.
+// TestSameDecisionsSameState: the state depends only on the decisions, not on how they are divided among calls.
 func TestSameDecisionsSameState(t *testing.T) {
 	w := newWorld(t, 3, 400, 0.2, 2, false)
 	one := w.learner(t)
@@ -166,15 +168,15 @@ func TestSameDecisionsSameState(t *testing.T) {
 		return []any{s.Wrong, s.Settled, s.Suggested, s.Trust}
 	}
 	if diff := cmp.Diff(view(s), view(again)); diff != "" {
-		t.Errorf("learned at once the state differs (-in steps +at once):\n%s", diff)
+		t.Errorf("state differs if learned in one call (-in steps +at once):\n%s", diff)
 	}
 	undone := one.Learn(decisions[:60])
 	if diff := cmp.Diff(view(w.learner(t).Learn(decisions[:60])), view(undone)); diff != "" {
-		t.Errorf("after taking decisions back the state differs (-never made +taken back):\n%s", diff)
+		t.Errorf("state differs after taking decisions back (-never made +taken back):\n%s", diff)
 	}
 }
 
-// TestTwoReviewers: a tie is open, a third answer settles it, and an answer may change.
+// TestTwoReviewers: a tie leaves a label open, a third answer settles it, and a reviewer may change an answer.
 func TestTwoReviewers(t *testing.T) {
 	say := func(image int, who string, v Verdict) Decision {
 		return Decision{Image: image, Reviewer: who, Verdict: v, Label: None}
@@ -196,7 +198,7 @@ func TestTwoReviewers(t *testing.T) {
 	}
 }
 
-// TestWithoutAllVectors: images without a vector are judged beside those with one, and all are found.
+// TestWithoutAllVectors: images without a vector are ranked together with the others, and all label errors are found.
 func TestWithoutAllVectors(t *testing.T) {
 	w := newWorld(t, 1, 900, 0, 0.7, true)
 	w.Vectors = features.Part(w.Vectors, 0, 600)
@@ -208,16 +210,16 @@ func TestWithoutAllVectors(t *testing.T) {
 		}
 	}
 	if list := w.byList(200); first < list || countFound(s) == first {
-		t.Errorf("found %d of %d errors, %d of them among the images with vectors, by the list %d", countFound(s),
+		t.Errorf("found %d of %d errors, %d of them in images with vectors; by the list %d", countFound(s),
 			w.count, first, list)
 	}
 	_, s = w.play(w.learner(t), 900)
 	if found := countFound(s); found != w.count {
-		t.Errorf("found %d of %d errors in all", found, w.count)
+		t.Errorf("found %d of %d errors at the end", found, w.count)
 	}
 }
 
-// TestCopiesAreShownOnce: of copies with one label one is in a batch.
+// TestCopiesAreShownOnce: a batch has a single image from a group of duplicates with one label.
 func TestCopiesAreShownOnce(t *testing.T) {
 	w := newWorld(t, 6, 200, 0.2, 2, false)
 	for i := range 20 {
@@ -230,11 +232,11 @@ func TestCopiesAreShownOnce(t *testing.T) {
 		}
 	}
 	if shown != 1 {
-		t.Errorf("%d of 20 copies are shown, expected 1", shown)
+		t.Errorf("%d of 20 duplicates shown, expected 1", shown)
 	}
 }
 
-// BenchmarkLearn is one round of learning from 20 more decisions.
+// BenchmarkLearn measures learning from 20 further decisions.
 func BenchmarkLearn(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

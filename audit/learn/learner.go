@@ -18,7 +18,8 @@ type Learner struct {
 	near  *kernel
 }
 
-// New prepares learning. Time O(n·d·min(n, d)) for principal components and O(n·min(n, 20000)) for neighbours.
+// New returns a learner for the given evidence. It takes O(n·d·min(n, d)) time for principal components and O(n·min(n,
+// 20000)) products of vectors for neighbours.
 func New(ctx context.Context, e Evidence) (*Learner, error) {
 	if err := e.checkEvidence(); err != nil {
 		return nil, err
@@ -30,15 +31,15 @@ func New(ctx context.Context, e Evidence) (*Learner, error) {
 	return &Learner{base: b, model: newRegression(b)}, nil
 }
 
-// State is what the decisions so far say. Its lists have an entry for each image and must not be changed.
+// State holds the predictions after the decisions so far. Its lists have an entry for each image. Do not modify them.
 type State struct {
-	// Wrong is the probability that the given label is wrong: 0 or 1 if people settled it.
+	// Wrong is the probability that the given label is wrong; 0 or 1 if reviewers settled the label.
 	Wrong []float64
-	// Settled says what people decided; Unsure: nothing yet, or they disagree.
+	// Settled is the reviewers' verdict; Unsure if they have not decided or disagree.
 	Settled []Verdict
-	// Suggested is the class that people chose or that is likeliest; the given one if none is likelier.
+	// Suggested is the class that reviewers chose, or the likeliest class; the given class if no other is likelier.
 	Suggested []int
-	// Trust is the weight of learning from decisions against following the audit's list, 0 to 1.
+	// Trust is the weight of the expert that learns from decisions, 0 to 1. The rest is the weight of the audit's list.
 	Trust float64
 
 	base             *base
@@ -46,7 +47,7 @@ type State struct {
 	outcomes         map[int]*outcome
 }
 
-// Learn returns the state after decisions in their order.
+// Learn returns the state after the given decisions, in their order.
 func (l *Learner) Learn(decisions []Decision) *State {
 	b := l.base
 	n := b.Len()
@@ -108,7 +109,8 @@ func (s *State) findLikeliestClass(i int) int {
 	return b.other[i]
 }
 
-// weighExperts weighs the experts by what each predicted before the decisions that judge them.
+// weighExperts returns the weight of the expert that learns, by how well each expert predicted the decisions before
+// they were made.
 func weighExperts(decisions []Decision, by map[int]*outcome) float64 {
 	gain, seen := 0.0, map[int]bool{}
 	for i := range decisions {
@@ -129,7 +131,7 @@ func weighExperts(decisions []Decision, by map[int]*outcome) float64 {
 	return invertLogit(min(max(gain, -30), 30))
 }
 
-// lesson is a settled image.
+// lesson is an image whose label is settled.
 type lesson struct {
 	image int
 	wrong float64 // 1 or 0
@@ -172,7 +174,7 @@ func fitLine(odds []float64, taught []lesson) line {
 	return line{a, math.Exp(c)}
 }
 
-// kernel sums over the settled images near each image.
+// kernel holds for each image sums over the settled images near it.
 type kernel struct {
 	base    *base
 	taught  []lesson
@@ -191,14 +193,13 @@ func newKernel(b *base) *kernel {
 	return &kernel{base: b, all: list(), allSum: list(), same: list(), sameSum: list(), agree: list(), deny: list()}
 }
 
-// continuesLessons reports whether the lessons begin with those already added.
+// continuesLessons reports whether the lessons start with the lessons that were already added.
 func (k *kernel) continuesLessons(taught []lesson) bool {
 	return len(taught) >= len(k.taught) && slices.Equal(taught[:len(k.taught)], k.taught)
 }
 
-// addLessons adds the new lessons with a separate matrix product for each: the last bits of a product depend on the
-// shapes of the matrices, and the state must not depend on how many decisions came at once. Each lesson takes O(n)
-// products of vectors.
+// addLessons adds the new lessons with a separate matrix product for each. The last bits of a product depend on the
+// matrix shapes, and the state must not depend on how many decisions arrive together. A lesson takes O(n) dot products.
 func (k *kernel) addLessons(taught []lesson) {
 	b := k.base
 	fresh := taught[len(k.taught):]
@@ -229,7 +230,7 @@ func (k *kernel) addOne(t lesson, sims []float32) {
 	}
 }
 
-// putLesson adds a lesson with weight w to the sums of image i.
+// putLesson adds a lesson with weight w to the sums for image i.
 func (k *kernel) putLesson(i int, t lesson, w float64) {
 	b := k.base
 	r := w * (t.wrong - invertLogit(b.odds[t.image]))
@@ -247,10 +248,10 @@ func (k *kernel) putLesson(i int, t lesson, w float64) {
 	}
 }
 
-// learnt is the number of features that the kernel gives.
+// learnt is the number of features computed by the kernel.
 const learnt = 3
 
-// writeKernelFeatures writes what the decided images near image i say.
+// writeKernelFeatures writes the features of image i that summarise the decisions about nearby images.
 func (k *kernel) writeKernelFeatures(to []float64, i int) {
 	to[0] = 2 * k.all[i] / (k.allSum[i] + 1)
 	to[1] = 2 * k.same[i] / (k.sameSum[i] + 1)

@@ -8,17 +8,17 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// regression is the expert that learns: logistic regression on dense features and on the classes of an image.
+// regression is the expert that learns: logistic regression on the dense features and the classes of an image.
 type regression struct {
 	base    *base
-	fixed   int      // dense features of the evidence
-	ids     [][3]int // of each image: its given class, suggested class, and pair, as positions in w
+	fixed   int      // number of dense features from the evidence
+	ids     [][3]int // positions in w of each image's given class, suggested class and pair of both
 	weights []float64
 	prior   []float64
 	lambda  []float64
 }
 
-// The strengths λ of the prior for each kind of feature: what was decided about images nearby teaches most.
+// The strengths λ of the prior by kind of feature. λ is small for decisions about nearby images: they predict best.
 const (
 	lambdaStart     = 0.1 // intercept
 	lambdaOdds      = 2.0
@@ -29,7 +29,7 @@ const (
 	lambdaPair      = 20.0
 )
 
-// Positions in w: intercept, log odds, fixed dense features, features of the kernel, then classes and pairs.
+// newRegression lays out w as intercept, log odds, fixed dense features, features of the kernel, classes, pairs.
 func newRegression(b *base) *regression {
 	n := b.Len()
 	r := &regression{base: b, fixed: len(b.dense[0]), ids: make([][3]int, n)}
@@ -76,7 +76,7 @@ func (r *regression) writeDenseRow(to []float64, i int, k *kernel) {
 
 func (r *regression) countDenseFeatures() int { return 2 + r.fixed + learnt }
 
-// fitLessons fits the weights to the lessons, from the prior, so that the result depends on the lessons alone.
+// fitLessons fits the weights to the lessons. It starts from the prior, so that the result depends on the lessons only.
 func (r *regression) fitLessons(taught []lesson, k *kernel) {
 	copy(r.weights, r.prior)
 	if len(taught) == 0 {
@@ -87,7 +87,7 @@ func (r *regression) fitLessons(taught []lesson, k *kernel) {
 	for a, t := range taught {
 		r.writeDenseRow(x[a*d:(a+1)*d], t.image, k)
 	}
-	// Value and gradient at the point asked about last: they are computed together.
+	// look computes the value and the gradient together and caches them for the last point.
 	var last float64
 	at, slope := slices.Repeat([]float64{math.NaN()}, len(r.prior)), make([]float64, len(r.prior))
 	look := func(w []float64) {

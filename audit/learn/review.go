@@ -8,20 +8,20 @@ import (
 // Batch is the number of decisions after which a [Review] learns again.
 const Batch = 20
 
-// Review learns from decisions in the order in which they are made, one [Batch] at a time. The experts are judged by
-// what they predicted before each batch, so that the same decisions in the same order give the same state, however they
-// are divided over calls.
+// Review learns from decisions in the order in which they are made, one [Batch] at a time. The experts are weighed by
+// their predictions before each batch. So the same decisions in the same order give the same state, however they are
+// divided among calls of Add.
 type Review struct {
 	learner *Learner
 	log     []Decision
-	learnt  int // decisions of log that the state knows
+	learnt  int // number of decisions in log that state includes
 	state   *State
 }
 
-// NewReview begins a review without decisions.
+// NewReview returns a review without decisions.
 func NewReview(l *Learner) *Review { return &Review{learner: l, state: l.Learn(nil)} }
 
-// Add adds decisions and learns from each full batch. It reports whether there was one.
+// Add adds decisions and learns from each full batch. It reports whether a batch was full.
 func (r *Review) Add(decisions ...Decision) (learned bool) {
 	r.log = append(r.log, decisions...)
 	for len(r.log) >= r.learnt+Batch {
@@ -35,8 +35,8 @@ func (r *Review) Add(decisions ...Decision) (learned bool) {
 	return learned
 }
 
-// Order returns the images that are not settled in the order in which to show them: first what is chosen for a batch,
-// then the others, those likeliest wrong first.
+// Order returns the open images in the order in which to show them: first the images chosen for the next batch, then
+// the others, most likely wrong first.
 func (r *Review) Order() []int {
 	s := r.state
 	var order []int

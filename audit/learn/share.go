@@ -2,15 +2,15 @@ package learn
 
 import "math"
 
-// Interval is an estimate with an interval of 95 %.
+// Interval is an estimate with its 95 % interval.
 type Interval struct {
 	Estimate float64 `json:"estimate"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
 }
 
-// Share estimates a share p from w of n with the interval of Wilson (Probable inference, the law of succession, and
-// statistical inference, JASA 22, 1927): counting alone, where nothing is predicted.
+// Share estimates a share p from w of n observations, with Wilson's interval (Probable inference, the law of
+// succession, and statistical inference, JASA 22, 1927). It uses counts only, no predictions.
 //
 //	(p̂ + z²/2n ± z·√(p̂(1-p̂)/n + z²/4n²)) / (1 + z²/n),  p̂ = w/n, z = 1.96
 //

@@ -11,24 +11,24 @@ import (
 	"winnow/audit/suspects"
 )
 
-// Simulated reports after how many decisions shares of the label errors are found.
+// Simulated reports the number of decisions after which given shares of the label errors are found.
 type Simulated struct {
 	Images   int       `json:"images"`
 	Wrong    int       `json:"wrong"`              // label errors
-	Features string    `json:"features,omitempty"` // folder of the vectors; "": there were none
+	Features string    `json:"features,omitempty"` // folder of the vectors; "": no vectors
 	Reached  []Reached `json:"reached"`
 }
 
 // Reached is the number of decisions after which a share of the label errors is found.
 type Reached struct {
 	Share    float64 `json:"share"`
-	ByList   int     `json:"by_list"`  // down the audit's list
-	Learning int     `json:"learning"` // in the order that a review learns
+	ByList   int     `json:"by_list"`  // in the order of the audit's list
+	Learning int     `json:"learning"` // in the order of a review that learns
 }
 
-// Simulate plays a review of an audit's list, most suspect first, whose true labels are known. A reviewer who answers
-// from the truth decides about all images, once down the list and once in the order of a [Review]. The truth reaches
-// the answers only. vectors are those of the images, or have no rows.
+// Simulate simulates a review of an audit's list whose true labels are known. The list is sorted, most suspect first. A
+// simulated reviewer, who always answers with the true label, decides about all images: once in the order of the list
+// and once in the order of a [Review]. True labels are used only for the answers. vectors may have no rows.
 func Simulate(ctx context.Context, list []suspects.Suspect, vectors blas32.General) (p Simulated, err error) {
 	p.Images = len(list)
 	if p.Images == 0 {
@@ -37,7 +37,7 @@ func Simulate(ctx context.Context, list []suspects.Suspect, vectors blas32.Gener
 	number := map[string]int{}
 	for _, e := range list {
 		if e.True == "" {
-			return p, fmt.Errorf("image %q has no true label, expected one in column true_label of every image", e.Path)
+			return p, fmt.Errorf("image %q has no true label, expected one in column true_label of each row", e.Path)
 		}
 		for _, name := range []string{e.Given, e.Suggested, e.True} {
 			if _, ok := number[name]; !ok {
@@ -77,7 +77,7 @@ func Simulate(ctx context.Context, list []suspects.Suspect, vectors blas32.Gener
 	return p, nil
 }
 
-// countUntil returns the number of decisions after which at least n label errors are found.
+// countUntil returns the number of decisions needed to find at least n label errors.
 func countUntil(found []bool, n float64) (decisions int) {
 	for sum := 0; float64(sum) < n; decisions++ {
 		if found[decisions] {
@@ -92,7 +92,7 @@ func (p Simulated) Text() string {
 	var b strings.Builder
 	from := p.Features
 	if from == "" {
-		from = "the list alone, without features"
+		from = "the list only, without features"
 	}
 	fmt.Fprintf(&b, "%d images, %d label errors; learning from %s\n", p.Images, p.Wrong, from)
 	fmt.Fprintf(&b, "%-12s %8s %9s\n", "errors found", "by list", "learning")

@@ -16,7 +16,7 @@ import (
 )
 
 // makeAlbum returns an audit's list of n images of three classes. In one cluster of each class nearly all labels are
-// wrong, which the scores do not show.
+// wrong, but their scores are ordinary.
 func makeAlbum(seed uint64, n int) (list []suspects.Suspect, x blas32.General) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	names := []string{"ant", "bee", "cow"}
@@ -46,8 +46,8 @@ func makeAlbum(seed uint64, n int) (list []suspects.Suspect, x blas32.General) {
 	return list, x
 }
 
-// TestSimulate: learning finds half of systematic errors with at most two thirds of the decisions of the list, the same
-// number each time.
+// TestSimulate: a review that learns finds half of systematic errors with at most two thirds of the list's decisions.
+// The result is reproducible.
 func TestSimulate(t *testing.T) {
 	list, x := makeAlbum(1, 400)
 	p, err := Simulate(context.Background(), list, x)
@@ -61,7 +61,7 @@ func TestSimulate(t *testing.T) {
 	}
 	again, err := Simulate(context.Background(), list, x)
 	if diff := cmp.Diff(p, again); err != nil || diff != "" {
-		t.Errorf("again: %v\n%s", err, diff)
+		t.Errorf("second run: %v\n%s", err, diff)
 	}
 	if text := p.Text(); !strings.Contains(text, "400 images") || !strings.Contains(text, "80 %") {
 		t.Errorf("text:\n%s", text)
@@ -72,7 +72,7 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
-// TestReviewInAnyPieces: the order depends on the decisions, not on how many come at once.
+// TestReviewInAnyPieces: the order depends on the decisions, not on how many are added at once.
 func TestReviewInAnyPieces(t *testing.T) {
 	list, x := makeAlbum(2, 200)
 	number := map[string]int{"ant": 0, "bee": 1, "cow": 2}
@@ -99,9 +99,9 @@ func TestReviewInAnyPieces(t *testing.T) {
 	}
 	all.Add(made...)
 	if diff := cmp.Diff(one.Order(), all.Order()); diff != "" {
-		t.Errorf("one by one the order differs:\n%s", diff)
+		t.Errorf("order differs if decisions are added one by one:\n%s", diff)
 	}
 	if order := all.Order(); len(order) != 160 || slices.Contains(order, 0) {
-		t.Errorf("%d images are to decide, expected the 160 without what is learned", len(order))
+		t.Errorf("%d open images, expected 160 without the settled images", len(order))
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"winnow/internal/seal"
 )
 
-// column is one value of a row, or one value of each item of a list. Values are text, empty if missing.
+// column is one value of a row, or one value for each item of a list in the row. Values are text, empty if missing.
 type column struct {
-	name   string   // a column of a list holds the values of all items
-	others []string // names that other tools use
+	name   string   // name of the column
+	others []string // names used by other tools
 	needed bool
-	leads  bool // names the items of its list, so that it determines their number
+	leads  bool // determines the number of items in its list
 
-	n   func(e *Suspect) int           // items of the list; nil: one value
-	get func(e *Suspect, k int) string // of item k; 0 if there is no list
+	n   func(e *Suspect) int           // number of items in the list; nil: one value
+	get func(e *Suspect, k int) string // value of item k; k is 0 if there is no list
 	set func(r *rows, e *Suspect, k int, v string) error
 }
 
@@ -28,8 +28,8 @@ const (
 	rateKnown = "rate_known"
 )
 
-// columns in the order of CSV. true_label, checked and rate_known are left out if no image has one. The leading column
-// of a list stands before its other parts.
+// columns are listed in the order of CSV. true_label, checked and rate_known are left out if no image has a value. The
+// leading column of a list must precede its other columns.
 var columns = []column{
 	newValueColumn("rank", func(e *Suspect) string { return strconv.Itoa(e.Rank) },
 		func(_ *rows, e *Suspect, s string) (err error) {
@@ -65,7 +65,7 @@ var columns = []column{
 		func(_ *rows, e *Suspect, s string) error {
 			v := Verdict(s)
 			if s != "" && v != Kept && v != Wrong && v != Look {
-				return fmt.Errorf("found %.40q, expected %s, %s, %s or nothing", s, Kept, Wrong, Look)
+				return fmt.Errorf("found %.40q, expected %s, %s, %s or an empty value", s, Kept, Wrong, Look)
 			}
 			e.CopyVerdict = v
 			return nil
@@ -76,7 +76,7 @@ var columns = []column{
 		func(_ *rows, e *Suspect, s string) error {
 			v := Verdict(s)
 			if s != "" && v != Kept && v != Wrong {
-				return fmt.Errorf("found %.40q, expected %s, %s or nothing", s, Kept, Wrong)
+				return fmt.Errorf("found %.40q, expected %s, %s or an empty value", s, Kept, Wrong)
 			}
 			e.Checked = v
 			return nil
@@ -100,13 +100,13 @@ func copyGroup() column {
 		return strconv.Itoa(e.CopyGroup)
 	}, func(_ *rows, e *Suspect, s string) (err error) {
 		if e.CopyGroup, err = strconv.Atoi(s); s != "" && (err != nil || e.CopyGroup < 0) {
-			return fmt.Errorf("found %.40q, expected a whole number from 1, or nothing", s)
+			return fmt.Errorf("found %.40q, expected a whole number from 1, or an empty value", s)
 		}
 		return nil
 	})
 }
 
-// Lists of a row.
+// Names of the lists in a row.
 const (
 	given     = "nearest_with_given_label"
 	suggested = "nearest_with_suggested_label"
@@ -119,7 +119,7 @@ func supportSuggested(e *Suspect) *[]Near { return &e.SupportSuggested }
 func copiesOf(e *Suspect) *[]Copy         { return &e.Copies }
 func problemsOf(e *Suspect) *[]Problem    { return &e.Problems }
 
-// cleanlab are the columns of cleanlab's table of label issues, mostly by its names.
+// cleanlab holds the columns of cleanlab's table of label issues, plus path.
 var cleanlab = func() (list []column) {
 	for _, name := range []string{"path", "is_label_issue", "label_score", "given_label", "suggested_label"} {
 		i := slices.IndexFunc(columns, func(c column) bool { return c.name == name || slices.Contains(c.others, name) })
@@ -130,7 +130,7 @@ var cleanlab = func() (list []column) {
 	return list
 }()
 
-// newValueColumn returns a column of one value a row.
+// newValueColumn returns a column with one value a row.
 func newValueColumn(name string, get func(e *Suspect) string, set func(r *rows, e *Suspect, s string) error) column {
 	return column{name: name,
 		get: func(e *Suspect, _ int) string { return get(e) },
@@ -138,11 +138,11 @@ func newValueColumn(name string, get func(e *Suspect) string, set func(r *rows, 
 	}
 }
 
-// newRequiredColumn returns a column that must be there and not be empty.
+// newRequiredColumn returns a column that must exist and must not be empty in any row.
 func newRequiredColumn(name string, at func(e *Suspect) *string, others ...string) column {
 	c := newValueColumn(name, func(e *Suspect) string { return *at(e) }, func(r *rows, e *Suspect, s string) error {
 		if s == "" {
-			return fmt.Errorf("is empty")
+			return fmt.Errorf("found an empty value, expected a text")
 		}
 		*at(e) = r.internText(s)
 		return nil
@@ -161,7 +161,7 @@ func newScoreColumn() column {
 	return c
 }
 
-// newOptionalColumn returns an optional number: empty if missing, or NaN, as tables of other tools have it.
+// newOptionalColumn returns a column of optional numbers. A missing number is empty, or NaN in tables of other tools.
 func newOptionalColumn(name string, at func(e *Suspect) **float64) column {
 	get := func(e *Suspect) string {
 		if v := *at(e); v != nil {
@@ -203,7 +203,7 @@ func newDroppedColumn() column {
 	return c
 }
 
-// newTextsColumn returns a column of the paths or labels of a list; the leading one has no part.
+// newTextsColumn returns a column of the paths or labels in a list; part is empty for the leading column.
 func newTextsColumn[T any](list, part string, of func(e *Suspect) *[]T, text func(item *T) *string) column {
 	return column{name: list + part, leads: part == "",
 		n:   func(e *Suspect) int { return len(*of(e)) },
@@ -215,7 +215,7 @@ func newTextsColumn[T any](list, part string, of func(e *Suspect) *[]T, text fun
 	}
 }
 
-// newNumbersColumn returns the column of the similarities of a list.
+// newNumbersColumn returns the column of the similarities in a list.
 func newNumbersColumn[T any](list string, of func(e *Suspect) *[]T, value func(item *T) *float64) column {
 	return column{name: list + "_similarity",
 		n:   func(e *Suspect) int { return len(*of(e)) },
@@ -227,7 +227,7 @@ func newNumbersColumn[T any](list string, of func(e *Suspect) *[]T, value func(i
 	}
 }
 
-// growTo returns item k of a list, which grows as it is filled.
+// growTo returns item k of a list, after growing the list if it is shorter.
 func growTo[T any](list *[]T, k int) *T {
 	for len(*list) <= k {
 		*list = append(*list, *new(T))
@@ -243,11 +243,11 @@ func parseNumberCell(s string) (float64, error) {
 	return v, nil
 }
 
-// formatSixDigits returns a number with six digits, all that is meaningful in a score.
+// formatSixDigits formats a number with six digits, which is enough for a score.
 func formatSixDigits(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// placeColumns finds the columns among the names in a file; -1 if one is missing. A column's own name takes precedence
-// over the names that other tools use.
+// placeColumns returns the position of each column among the names in a file; -1 if the column is missing. A column's
+// own name takes precedence over the names used by other tools.
 func placeColumns(names []string) ([]int, error) {
 	at := make([]int, len(columns))
 	for i, c := range columns {
@@ -258,7 +258,7 @@ func placeColumns(names []string) ([]int, error) {
 			}
 		}
 		if at[i] < 0 && c.needed {
-			return nil, fmt.Errorf("found the columns %.200s, expected %s among them", strings.Join(names, ","),
+			return nil, fmt.Errorf("columns %.200s: missing %s", strings.Join(names, ","),
 				strings.Join(append([]string{c.name}, c.others...), " or "))
 		}
 	}

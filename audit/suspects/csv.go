@@ -12,7 +12,7 @@ import (
 	"winnow/internal/seal"
 )
 
-// appendCells appends the row's values as texts, all that a checksum covers.
+// appendCells appends the row's values as texts: everything that the checksum covers.
 func (e *Suspect) appendCells(cells []string) []string {
 	for _, c := range columns {
 		if c.name == seal.RowColumn {
@@ -27,7 +27,7 @@ func (e *Suspect) appendCells(cells []string) []string {
 	return cells
 }
 
-// formatCellOf returns the column's values in a row as one text.
+// formatCellOf returns the column's value in a row, or its values joined into one text.
 func (c column) formatCellOf(e *Suspect) string {
 	if c.n == nil {
 		return c.get(e, 0)
@@ -39,7 +39,7 @@ func (c column) formatCellOf(e *Suspect) string {
 	return joinValues(values)
 }
 
-// writeCSV leaves out true_label, checked and rate_known if no row has one.
+// writeCSV writes a list as CSV. It leaves out true_label, checked and rate_known if no row has a value.
 func writeCSV(w io.Writer, entries []Suspect, columns []column) error {
 	unused := map[string]bool{trueLabel: true, checked: true, rateKnown: true}
 	for i := range entries {
@@ -108,7 +108,7 @@ func readCSV(r io.Reader, into *rows) error {
 			if values = append(values[:0], cell); c.n != nil {
 				values = splitValues(values[:0], cell)
 				if n := len(values); n > 0 && !c.leads && n != c.n(&e) {
-					return fmt.Errorf("line %d: %s: found %d values, expected one for each of %d paths", line, c.name,
+					return fmt.Errorf("line %d: %s: %d values, expected %d as in the column of paths", line, c.name,
 						n, c.n(&e))
 				}
 			}
@@ -126,7 +126,7 @@ func readCSV(r io.Reader, into *rows) error {
 
 var escaper = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
 
-// joinValues makes one field of the values of a list.
+// joinValues joins the values of a list into one field.
 func joinValues(values []string) string {
 	var out strings.Builder
 	for i, s := range values {
@@ -138,7 +138,7 @@ func joinValues(values []string) string {
 	return out.String()
 }
 
-// splitValues undoes joinValues; an empty field holds no value. A \ that is not before \ or | stands for itself.
+// splitValues undoes joinValues. An empty field is an empty list. A \ that is not before \ or | is literal.
 func splitValues(values []string, joined string) []string {
 	if joined == "" {
 		return values

@@ -29,7 +29,7 @@ func writeJSON(w io.Writer, entries []Suspect) error {
 	return out.Flush()
 }
 
-// readJSON reads a list, or the images of an object.
+// readJSON reads a bare list, or the images of an object.
 func readJSON(r io.Reader, into *rows) error {
 	limit := &bounded{r: r, left: mostOfRow}
 	in := json.NewDecoder(skipByteOrderMark(limit))
@@ -39,7 +39,7 @@ func readJSON(r io.Reader, into *rows) error {
 	return nil
 }
 
-// readImages reads to the end of the list.
+// readImages reads up to the end of the list of images.
 func readImages(in *json.Decoder, limit *bounded, into *rows) error {
 	first, err := in.Token()
 	if err != nil {
@@ -57,7 +57,7 @@ func readImages(in *json.Decoder, limit *bounded, into *rows) error {
 			break
 		}
 		if key == json.Delim('}') {
-			return errors.New("found no images in the object, expected a list of them")
+			return errors.New("object without \"images\", expected a list of images")
 		}
 		limit.left = 1 << 30
 		if err := in.Decode(new(json.RawMessage)); err != nil {
@@ -81,7 +81,7 @@ func readImages(in *json.Decoder, limit *bounded, into *rows) error {
 	return err
 }
 
-// object is a row as winnow or another tool writes it.
+// object is a row as written by winnow or another tool.
 type object struct {
 	Suspect
 	Given     label `json:"given_label"`
@@ -109,7 +109,7 @@ func (l *label) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, new(float64))
 }
 
-// passObject passes a row on.
+// passObject merges the names of other tools into a row and passes the row on.
 func (r *rows) passObject(o object) error {
 	e, score, flagged := o.Suspect, cmp.Or(o.Score, o.Quality, o.Labelled), cmp.Or(o.Dropped, o.Issue)
 	e.Given, e.Suggested = string(cmp.Or(o.Given, o.Label)), string(cmp.Or(o.Suggested, o.Predicted))

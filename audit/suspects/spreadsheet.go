@@ -2,18 +2,18 @@ package suspects
 
 import "strings"
 
-// A spreadsheet computes a cell that begins with = + - @ as a formula, and some also one behind a tab or a line end:
-// a label could run code of its author. In a file for spreadsheets texts that begin so have a ' in front, and so have
-// texts that begin with '. Files with the column spreadsheet say so in each row, so that reading removes the '.
+// A spreadsheet evaluates a cell that starts with = + - @ as a formula; some also do so after a tab or a line end. So a
+// label could run code. In a file for spreadsheets, texts that start like a formula, or with ', have a ' in front. The
+// column spreadsheet marks each row of such a file, and reading the file removes the '.
 const (
 	SheetColumn = "spreadsheet"
 	SheetMark   = "quoted" // the value of each row
 )
 
-// formulas are the characters that begin a formula, including the wide forms of East Asian keyboards.
+// formulas holds the characters that start a formula, including the full-width forms of East Asian keyboards.
 const formulas = "=+-@＝＋－＠"
 
-// Cell returns a text that no spreadsheet computes.
+// Cell returns the text in a form that no spreadsheet evaluates.
 func Cell(s string) string {
 	begin := strings.TrimLeft(s, " \t\r\n")
 	if s != "" && strings.IndexByte("\t\r\n", s[0]) >= 0 || strings.HasPrefix(begin, "'") ||

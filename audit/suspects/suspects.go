@@ -1,44 +1,44 @@
-// Package suspects is the table of judged images on disk: one row an image, most suspect first, as winnow audit writes
-// it and winnow studio reads it, in CSV and JSON.
+// Package suspects reads and writes the list of suspects: one row for each scored image, most suspect first, in CSV or
+// JSON. winnow audit writes the list, and winnow studio reads it.
 //
 // Columns have the same names in both forms:
 //
 //	rank                          1 is most suspect
 //	path                          as in the manifest
-//	given_label, suggested_label  the suggested label is the given one if none fits better
-//	score                         higher if the given label looks more right
+//	given_label, suggested_label  the suggested label equals the given label if no other fits better
+//	score                         of the given label; higher: more likely right
 //	suggested_score               of the suggested label, on the scale of score
-//	given_probability,            that the label is right; empty if the scorer gives no probabilities
+//	given_probability,            probability that the label is right; empty if the scorer has no probabilities
 //	suggested_probability
-//	dropped                       the label is called wrong
+//	dropped                       whether the label is flagged
 //	true_label                    if the manifest has it
 //	nearest_with_given_label,     images that support the label, nearest first, with their cosines
 //	nearest_with_suggested_label
-//	fit, outlier                  whether the image fits the set, or is a outlier
-//	copies_with_other_labels      near copies
-//	unjudged                      alone in its class, so that score says nothing
-//	copy_group                    number of the group of copies of one picture; empty if it has no copy
-//	problems, problems_why        of the picture: dark, blurred …, and what was measured
-//	copy_verdict                  of copies whose labels contradict each other: right, wrong, or look
-//	checked                       what people decided about the given label: right or wrong; empty if nothing yet
-//	rate_known                    the audit knows how many labels are wrong in all, the same in each row
-//	checksum                      of the row and the one before it ([Suspect.Changed]); files without it are read, too
+//	fit, outlier                  how well the image fits the set, and whether it is an outlier
+//	copies_with_other_labels      near-duplicates with another label
+//	unjudged                      the only image of its class, so that the score has no meaning
+//	copy_group                    number of the image's group of duplicates; empty if it has no duplicate
+//	problems, problems_why        problems of the image (dark, blurred …) and the measured values
+//	copy_verdict                  right, wrong, or look; only for duplicates with contradicting labels
+//	checked                       reviewers' decision about the given label: right or wrong; empty if undecided
+//	rate_known                    whether the audit estimated the noise rate; equal in all rows
+//	checksum                      of this row and the row before it ([Suspect.Changed]); may be missing
 //
 // In CSV a list of paths is one field, joined by |. A | in a path is written \|, and a \ is written \\. The other
-// values of a list have fields of their own, joined in the same way: cosines in nearest_with_given_label_similarity
-// and so on, labels of copies in copies_with_other_labels_label. In JSON a list holds objects.
+// values of a list have fields of their own, joined in the same way: cosines in nearest_with_given_label_similarity and
+// so on, labels of duplicates in copies_with_other_labels_label. In JSON a list holds objects.
 //
-// Lists made by other tools need path, given_label (or label), suggested_label (or predicted_label) and score (or
-// label_quality, label_score), and may have dropped (or is_label_issue). Other columns are ignored. Without ranks the
-// lowest score is the most suspect.
+// Lists written by other tools need path, given_label (or label), suggested_label (or predicted_label) and score (or
+// label_quality, label_score), and may have dropped (or is_label_issue). Other columns are ignored. Without ranks, rows
+// are sorted by score; the lowest score is the most suspect.
 //
 // A file NAME.cleanlab.csv has path and, by the names of cleanlab's table of label issues, is_label_issue (dropped),
 // label_score (score), given_label and suggested_label.
 //
-// A CSV for spreadsheets, as earlier versions wrote it, has another column, spreadsheet, and a ' in front of texts that
-// begin like a formula.
+// A CSV for spreadsheets, written by earlier versions, has the additional column spreadsheet, and a ' in front of texts
+// that start like a formula.
 //
-// The package knows no images, no vectors and no scorer. It imports nothing of winnow.
+// The package does not depend on images, vectors or scorers. It imports only internal packages of winnow.
 package suspects
 
 import (
@@ -57,15 +57,14 @@ import (
 	"winnow/internal/text"
 )
 
-// Suspect is one judged image, from the judge to the file and the page. Files hold the fields with JSON names; the
-// others are for the program that judged.
+// Suspect is one scored image. Files hold the fields with JSON names; the others are used only inside the program.
 type Suspect struct {
 	Rank  int    `json:"rank"`
 	Path  string `json:"path"`
 	Given string `json:"given_label"`
-	// Suggested is the given label if none fits better.
+	// Suggested is the given label if no other label fits better.
 	Suggested string `json:"suggested_label"`
-	// Score of the given label: higher if it looks more right.
+	// Score is the score of the given label; higher means more likely right.
 	Score float64 `json:"score"`
 	// SuggestedScore is nil if unknown.
 	SuggestedScore *float64 `json:"suggested_score"`
@@ -76,39 +75,40 @@ type Suspect struct {
 	True             string `json:"true_label,omitempty"`
 	SupportGiven     []Near `json:"nearest_with_given_label"`
 	SupportSuggested []Near `json:"nearest_with_suggested_label"`
-	// Fit to the set (findings.Company); nil if unknown.
+	// Fit is how well the image fits the set (findings.Fits); nil if unknown.
 	Fit     *float64 `json:"fit"`
-	Outlier bool     `json:"outlier"` // fits no class
+	Outlier bool     `json:"outlier"` // the image fits no class
 	Copies  []Copy   `json:"copies_with_other_labels"`
-	// GivenProbability is nil if Score is no probability.
+	// GivenProbability is nil if Score is not a probability.
 	GivenProbability *float64 `json:"given_probability"`
-	// Unjudged says that there is nothing to compare with, as for an image alone in its class: Score means nothing.
+	// Unjudged reports that there is no image to compare with, as in a class of one image. Score is then meaningless.
 	Unjudged bool `json:"unjudged"`
-	// CopyGroup is the number of the group of copies that the image is in, from 1; 0: it has no copy.
+	// CopyGroup is the number of the image's group of duplicates, from 1; 0: it has no duplicate.
 	CopyGroup int `json:"copy_group,omitempty"`
-	// CopyVerdict is empty unless the labels of the group contradict each other.
+	// CopyVerdict is empty unless labels in the image's group contradict each other.
 	CopyVerdict Verdict `json:"copy_verdict,omitempty"`
-	// Checked is what people decided about the given label: right, wrong, or "" for nothing yet.
+	// Checked is the reviewers' decision about the given label: right, wrong, or "" if undecided.
 	Checked Verdict `json:"checked,omitempty"`
-	// RateKnown reports whether the audit could estimate how many labels are wrong in all; it is equal in all rows.
+	// RateKnown reports whether the audit could estimate the noise rate; it is equal in all rows.
 	RateKnown bool `json:"rate_known,omitempty"`
-	// Problems of the picture, apart from its label.
+	// Problems lists problems of the image itself, regardless of its label.
 	Problems []Problem `json:"problems,omitempty"`
-	// Checksum of the row, in files only.
+	// Checksum is the checksum of the row; it is set in files only.
 	Checksum string `json:"checksum,omitempty"`
 
-	// Changed says that the row that was read is not as it was written, by its checksum.
+	// Changed reports that the row does not match its checksum: it has changed since winnow wrote it.
 	Changed bool `json:"-"`
 
-	Row            int `json:"-"` // in the judged set
+	Row            int `json:"-"` // row in the scored set
 	GivenClass     int `json:"-"`
 	SuggestedClass int `json:"-"`
-	// Order is Score, or its log odds, which do not tie if a probability rounds to 0 or 1.
+	// Order is Score, or its log odds, which avoid ties between probabilities that round to 0 or 1.
 	Order float64 `json:"-"`
 	Alone bool    `json:"-"` // no other image has its label
 }
 
-// Said returns how right the given label looks, as text: a probability in percent, else the score.
+// Said returns the score of the given label as text: its probability in percent or, without probabilities, the score.
+// For a label that a reviewer has checked, it returns the decision instead.
 func (e *Suspect) Said() string {
 	switch {
 	case e.Checked != "":
@@ -121,27 +121,27 @@ func (e *Suspect) Said() string {
 	return text.Score(e.Score)
 }
 
-// Verdict says whether a label is right.
+// Verdict is a decision about a label: right, wrong or open.
 type Verdict string
 
 // The verdicts.
 const (
-	Kept  Verdict = "right" // of copies: likelier than any other label of the group
-	Wrong Verdict = "wrong" // of copies: another label of the group is likelier
-	Look  Verdict = "look"  // none is clearly likelier: somebody has to look
+	Kept  Verdict = "right" // for duplicates: likelier than any other label of the group
+	Wrong Verdict = "wrong" // for duplicates: another label of the group is likelier
+	Look  Verdict = "look"  // for duplicates: no label is clearly likelier, a person must decide
 )
 
-// Unjudged replaces a score that says nothing.
+// Unjudged is shown in place of a score that has no meaning.
 const Unjudged = "not judged"
 
-// Near is an image close to the judged one.
+// Near is an image that is similar to the scored image.
 type Near struct {
 	Path       string  `json:"path"`
 	Similarity float64 `json:"similarity"` // cosine; 0 if the list has none
-	Row        int     `json:"-"`          // in the judged set
+	Row        int     `json:"-"`          // row in the scored set
 }
 
-// Copy is a near copy of the judged image that has another label.
+// Copy is a near-duplicate of the scored image that has another label.
 type Copy struct {
 	Path       string  `json:"path"`
 	Label      string  `json:"label"`
@@ -149,25 +149,25 @@ type Copy struct {
 	Row        int     `json:"-"`
 }
 
-// Problem is what may be wrong with a picture, whatever its label.
+// Problem is a possible problem of an image, regardless of its label.
 type Problem struct {
 	Kind string `json:"kind"`
 	Why  string `json:"why"`
 }
 
-// Format is a form of the table.
+// Format is a file format of the list.
 type Format string
 
-// The forms.
+// The file formats.
 const (
 	CSV  Format = "csv"
-	JSON Format = "json" // the list as "images" of an object, as winnow audit --json has it, or alone
+	JSON Format = "json" // an object with the list as "images", as printed by winnow audit --json, or a bare list
 
-	// Cleanlab is CSV with path and the columns of cleanlab's table of label issues.
+	// Cleanlab is CSV with the column path and the columns of cleanlab's table of label issues.
 	Cleanlab Format = "cleanlab.csv"
 )
 
-// FormatOf returns the form that the ending of a file's name stands for.
+// FormatOf returns the format for a file name, by its extension.
 func FormatOf(path string) (Format, error) {
 	name := strings.ToLower(path)
 	for _, f := range []Format{Cleanlab, CSV, JSON} {
@@ -178,7 +178,7 @@ func FormatOf(path string) (Format, error) {
 	return "", fmt.Errorf("%q: expected a name that ends in .csv or .json", path)
 }
 
-// Write writes a list in its order, a row at a time.
+// Write writes a list in the given order, row by row.
 func Write(w io.Writer, format Format, list []Suspect) error {
 	switch format {
 	case CSV:
@@ -203,16 +203,16 @@ func Summed(list []Suspect) iter.Seq[*Suspect] {
 	}
 }
 
-// Warning is the line about a list of which n rows have changed since they were written, "" if none has.
+// Warning returns the warning that n rows of a list have changed since winnow wrote them, "" if n is 0.
 func Warning(path string, n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s changed since winnow wrote it, by their checksums: it is read as it is", path,
+	return fmt.Sprintf("%s: %s changed since winnow wrote the file (checksums differ); using the file as it is", path,
 		text.Plural(n, "row"))
 }
 
-// WriteFile writes a list in the form that the file's name ends in, whole or not at all.
+// WriteFile writes a list in the format given by the file's extension. It replaces the file atomically.
 func WriteFile(path string, list []Suspect) error {
 	format, err := FormatOf(path)
 	if err != nil {
@@ -221,7 +221,7 @@ func WriteFile(path string, list []Suspect) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return Write(w, format, list) })
 }
 
-// Read reads a list of the form that the file's name ends in, most suspect first.
+// Read reads a list in the format given by the file's extension, most suspect first.
 func Read(path string) (list []Suspect, err error) {
 	into := &rows{names: map[string]string{}, give: func(e Suspect) error {
 		list = append(list, e)
@@ -241,9 +241,9 @@ func Read(path string) (list []Suspect, err error) {
 	return list, nil
 }
 
-// Each passes the rows of a list to yield one by one, in the order of the file. Rank is 0 if the file has no ranks. An
-// error of yield ends the reading and is returned unchanged. Texts of a row may be parts of a longer one: a caller that
-// keeps a few of many should clone them. calls reports whether the list says which labels are flagged.
+// Each calls yield for each row of a list, in the order of the file. Rank is 0 if the file has no ranks. Each stops at
+// an error of yield and returns it unchanged. Texts of a row may be substrings of a larger text: clone a text before
+// keeping it for long. calls reports whether the list has values for dropped.
 func Each(path string, yield func(Suspect) error) (calls bool, err error) {
 	into := &rows{give: yield}
 	if err = into.readFile(path); into.refused != nil {
@@ -252,22 +252,22 @@ func Each(path string, yield func(Suspect) error) (calls bool, err error) {
 	return into.calls, err
 }
 
-// rows passes on what is read, row by row.
+// rows passes each row to give as it is read.
 type rows struct {
 	give    func(Suspect) error
-	refused error // of give
+	refused error // error returned by give
 
 	sums   seal.Rows
 	summed bool // rows have checksums
 	cells  []string
 
-	names  map[string]string // each path and label once, since rows name each other; nil: texts as they are read
+	names  map[string]string // interned paths and labels, which rows share; nil: no interning
 	given  int
 	ranked int  // rows with a rank
-	calls  bool // a row says whether its label is flagged
+	calls  bool // some row has a value for dropped
 }
 
-// internText returns the first of equal texts, so that each is held once.
+// internText returns the first of equal texts, so that each distinct text is held in memory once.
 func (r *rows) internText(s string) string {
 	if r.names == nil {
 		return s
@@ -280,7 +280,7 @@ func (r *rows) internText(s string) string {
 	return s
 }
 
-// passRow passes a row on.
+// passRow completes a row and passes it to give.
 func (r *rows) passRow(e Suspect) error {
 	if e.SupportGiven == nil { // JSON shows an empty list, not null
 		e.SupportGiven = []Near{}
@@ -295,7 +295,7 @@ func (r *rows) passRow(e Suspect) error {
 	if e.Rank > 0 {
 		r.ranked++
 	}
-	if len(e.Checksum) != seal.RowLength || e.Checksum[0] != 'x' { // another tool's
+	if len(e.Checksum) != seal.RowLength || e.Checksum[0] != 'x' { // checksum of another tool
 		e.Checksum = ""
 	}
 	if e.Checksum != "" || r.summed {
@@ -307,7 +307,7 @@ func (r *rows) passRow(e Suspect) error {
 	return r.refused
 }
 
-// readFile passes all rows of a file on. It refuses lists in which only some rows have ranks.
+// readFile passes all rows of a file to give. It returns an error if only some rows have ranks.
 func (r *rows) readFile(path string) error {
 	format, err := FormatOf(path)
 	if err != nil {
@@ -326,7 +326,7 @@ func (r *rows) readFile(path string) error {
 	switch {
 	case err != nil:
 	case r.given == 0:
-		err = errors.New("no image found, expected rows of path, given_label, suggested_label and score")
+		err = errors.New("no rows, expected rows with path, given_label, suggested_label and score")
 	case r.ranked > 0 && r.ranked < r.given:
 		err = fmt.Errorf("%d of %d rows have a rank, expected all or none", r.ranked, r.given)
 	}
@@ -336,10 +336,10 @@ func (r *rows) readFile(path string) error {
 	return nil
 }
 
-// bounded limits the bytes of a row, so that a missing quote does not read the whole file into memory.
+// bounded limits the bytes of a row. Otherwise a missing quote would read the whole file into memory.
 type bounded struct {
 	r    io.Reader
-	left int // bytes
+	left int // bytes left for the current row
 }
 
 // mostOfRow is the largest number of bytes of a row.
@@ -348,7 +348,7 @@ const mostOfRow = 16 << 20
 // Read implements io.Reader.
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("a row takes more than %d MiB: is a quote or a bracket not closed", mostOfRow>>20)
+		return 0, fmt.Errorf("a row is longer than %d MiB; check for a missing closing quote or bracket", mostOfRow>>20)
 	}
 	n, err := b.r.Read(p)
 	b.left -= n

@@ -21,7 +21,7 @@ import (
 
 var formats = []Format{CSV, JSON}
 
-// readText reads a list of a form from a text.
+// readText reads a list in the given format from a text.
 func readText(t testing.TB, text string, format Format) ([]Suspect, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "x."+string(format))
@@ -33,7 +33,7 @@ func readText(t testing.TB, text string, format Format) ([]Suspect, error) {
 
 func ref(v float64) *float64 { return &v }
 
-// made returns a list as an audit might write it. Numbers have no more digits than CSV keeps.
+// made returns a list like an audit's. Numbers have no more digits than CSV keeps.
 func made(n int) []Suspect {
 	rng := rand.New(rand.NewPCG(1, 2))
 	score := func() float64 { return float64(rng.IntN(1e6)) / 1e6 }
@@ -95,7 +95,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("%s, %s: %v", format, name, err)
 			}
 			if len(list) != len(got) {
-				t.Fatalf("%s, %s: %d of %d rows were read", format, name, len(got), len(list))
+				t.Fatalf("%s, %s: %d of %d rows read", format, name, len(got), len(list))
 			}
 			if diff := cmp.Diff(list, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("%s, %s (-want +got):\n%.3000s", format, name, diff)
@@ -104,8 +104,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A row that was changed, moved or removed is read and marked; so are no others. A list without checksums, or with a
-// column of that name by another tool, is read as it is.
+// A row that was edited or moved, or whose previous row was removed, is read and marked as changed; no other row is.
+// Lists without checksums, or with another tool's column of that name, are read without marks.
 func TestChanged(t *testing.T) {
 	list := []Suspect{
 		{Rank: 1, Path: "a.jpg", Given: "cat", Suggested: "dog", Score: 0.125, Dropped: true,
@@ -144,7 +144,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// A file for spreadsheets is read without the quotes in front of what would be formulas.
+// Reading a file for spreadsheets removes the quotes in front of texts that start like a formula.
 func TestSpreadsheet(t *testing.T) {
 	got, err := readText(t, "path,given_label,suggested_label,score,spreadsheet\n'=1.jpg,'+x,''a,-0.5,quoted\n", CSV)
 	want := []Suspect{{Rank: 1, Path: "=1.jpg", Given: "+x", Suggested: "'a", Score: -0.5}}
@@ -192,7 +192,7 @@ func TestCleanlab(t *testing.T) {
 	}
 	calls, err := Each(path, func(Suspect) error { return nil })
 	if !calls || err != nil {
-		t.Errorf("the list calls labels wrong: %v, %v", calls, err)
+		t.Errorf("the list flags labels: %v, %v", calls, err)
 	}
 }
 
@@ -201,18 +201,18 @@ func TestJoin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(value, 0, 4).Draw(t, "values")
 		if len(values) == 1 && values[0] == "" {
-			return // as none: paths are not empty
+			return // equals no values; paths are not empty
 		}
 		if got := splitValues(nil, joinValues(values)); !cmp.Equal(values, got, cmpopts.EquateEmpty()) {
 			t.Fatalf("%q became %q by way of %q", values, got, joinValues(values))
 		}
 	})
 	if got := splitValues(nil, `a\b|c\`); !cmp.Equal(got, []string{`a\b`, `c\`}) {
-		t.Errorf("a list that nobody escaped: %q", got)
+		t.Errorf("unescaped list: %q", got)
 	}
 }
 
-// Lists of other tools have few columns, other names, no ranks, and numbers as labels.
+// Lists of other tools may have few columns, other names, no ranks, and numbers as labels.
 func TestReadOthers(t *testing.T) {
 	want := []Suspect{
 		{Rank: 1, Path: "b.jpg", Given: "7", Suggested: "3", Score: 0.125},
@@ -237,20 +237,20 @@ func TestReadOthers(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	// A data frame of confident learning, with the paths joined to it.
+	// A data frame of cleanlab's confident learning, joined with the paths.
 	frame := ",path,is_label_issue,label_quality,given_label,predicted_label\n0,\"a, é.jpg\",True,0.03125,\"cat, " +
 		"\"\"big\"\"\",鳥\n1,b.jpg,False,0.5,鳥,鳥\n"
 	want = []Suspect{{Rank: 1, Path: "a, é.jpg", Given: `cat, "big"`, Suggested: "鳥", Score: 0.03125, Dropped: true},
 		{Rank: 2, Path: "b.jpg", Given: "鳥", Suggested: "鳥", Score: 0.5}}
 	if got, err := readText(t, frame, CSV); err != nil ||
 		!cmp.Equal(want, got, cmpopts.EquateEmpty()) {
-		t.Errorf("a data frame: %+v, %v", got, err)
+		t.Errorf("data frame: %+v, %v", got, err)
 	}
 	whole := `{"scorer":"centres","classes":[{"class":"a]"},[]],` +
 		`"images":[{"path":"a.jpg","given_label":"a","suggested_label":"b","score":0}],"left_out":[]}`
 	if got, err := readText(t, whole, JSON); err != nil || len(got) != 1 ||
 		got[0].Suggested != "b" {
-		t.Errorf("a whole audit: %+v, %v", got, err)
+		t.Errorf("object of winnow audit --json: %+v, %v", got, err)
 	}
 }
 
@@ -263,22 +263,22 @@ func TestReadErrors(t *testing.T) {
 		want   string
 	}{
 		{CSV, "", "EOF"},
-		{CSV, head, "no image found"},
-		{CSV, "path,label,score\n", "found the columns path,label,score, expected suggested_label or predicted_label"},
+		{CSV, head, "no rows, expected"},
+		{CSV, "path,label,score\n", "columns path,label,score: missing suggested_label or predicted_label"},
 		{CSV, head + "a.jpg,x,y,1,1,,,,\nb.jpg,x\n", "line 3: wrong number of fields"},
 		{CSV, head + "a.jpg,x,y,NaN,1,,,,\n", `line 2: score: found "NaN", expected a finite number`},
-		{CSV, head + "\"a\nb.jpg\",x,y,0,1,,,,\n,x,y,0,2,,,,\n", "line 4: path: is empty"},
+		{CSV, head + "\"a\nb.jpg\",x,y,0,1,,,,\n,x,y,0,2,,,,\n", "line 4: path: found an empty value"},
 		{CSV, head + "a.jpg,x,y,0,0,,,,\n", `line 2: rank: found "0", expected a whole number from 1`},
 		{CSV, head + "a.jpg,x,y,0,1,,,,\nb.jpg,x,y,0,,,,,\n", "1 of 2 rows have a rank, expected all or none"},
-		{CSV, head + "a.jpg,x,y,0,1,,p|q,0.5,\n", "line 2: nearest_with_given_label_similarity: found 1 values"},
-		{CSV, head + "a.jpg,\"" + strings.Repeat("x,y\n", mostOfRow/4+1<<16), "a row takes more than 16 MiB"},
+		{CSV, head + "a.jpg,x,y,0,1,,p|q,0.5,\n", "line 2: nearest_with_given_label_similarity: 1 values"},
+		{CSV, head + "a.jpg,\"" + strings.Repeat("x,y\n", mostOfRow/4+1<<16), "a row is longer than 16 MiB"},
 		{JSON, "{\n\"images\":\n3}", "found \"3\", expected a list of images"},
-		{JSON, "{\"a\":[{}]}", "found no images in the object"},
+		{JSON, "{\"a\":[{}]}", "object without \"images\""},
 		{JSON, "[\n{\"path\":\"a\",\"label\":\"x\",\"suggested_label\":\"x\",\"score\":1},\n{\"path\":\"a\"}]",
 			"lacks one of path"},
 		{JSON, "[{\"path\":\"a\",\n", "EOF"},
-		{JSON, "[]", "no image found"},
-		{JSON, "[{\"path\":\"a" + strings.Repeat("a", mostOfRow+1<<16), "a row takes more than 16 MiB"},
+		{JSON, "[]", "no rows, expected"},
+		{JSON, "[{\"path\":\"a" + strings.Repeat("a", mostOfRow+1<<16), "a row is longer than 16 MiB"},
 	} {
 		if _, err := readText(t, c.text, c.format); err == nil || !strings.Contains(err.Error(), c.want) ||
 			!strings.HasPrefix(err.Error(), "suspects: ") || strings.Contains(err.Error(), "\n") {
@@ -293,7 +293,8 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// TestEach: all forms pass rows in the order of the file, with its ranks, and return an error of yield unchanged.
+// TestEach: in every format, Each passes the rows in the order of the file, with their ranks, and returns an error of
+// yield unchanged.
 func TestEach(t *testing.T) {
 	list := made(500)
 	slices.Reverse(list)
@@ -305,7 +306,7 @@ func TestEach(t *testing.T) {
 		}
 		var got []Suspect
 		if calls, err := Each(file, func(e Suspect) error { got = append(got, e); return nil }); err != nil || !calls {
-			t.Fatalf("%s: %v, tells which labels are called wrong: %t", format, err, calls)
+			t.Fatalf("%s: %v, has flags: %t", format, err, calls)
 		}
 		if diff := cmp.Diff(list, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%.2000s", format, diff)
@@ -322,7 +323,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// A score is printed by its kind, with no more digits than are meaningful.
+// A score is printed according to its kind, with only meaningful digits.
 func TestSaid(t *testing.T) {
 	for want, e := range map[string]Suspect{
 		"not judged": {Score: 1, GivenProbability: ref(1), Unjudged: true},
@@ -331,7 +332,7 @@ func TestSaid(t *testing.T) {
 		"-1.23e+04": {Score: -12345},
 	} {
 		if got := e.Said(); got != want {
-			t.Errorf("%+v is said as %q, expected %q", e, got, want)
+			t.Errorf("%+v: text %q, expected %q", e, got, want)
 		}
 	}
 }

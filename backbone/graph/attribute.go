@@ -1,9 +1,9 @@
 package graph
 
-// AttributeKind tells which field of an attribute is used; the numbers are ONNX's.
+// AttributeKind identifies the field of an attribute that holds its value; the numbers are ONNX's.
 type AttributeKind int32
 
-// The kinds that this package reads. Others are kept unchanged.
+// The kinds that this package reads. Attributes of other kinds are kept unchanged.
 const (
 	KindFloat  AttributeKind = 1
 	KindInt    AttributeKind = 2

@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// Builder adds constants, nodes, inputs and outputs to a model, and makes up names where the caller gives none.
-// All graphs that winnow writes are built with it, and so are those of the tests.
+// Builder adds constants, nodes, inputs and outputs to a model, and invents names where the caller gives none. winnow
+// builds all graphs with it, in product code and tests.
 type Builder struct {
 	m     *Model
-	taken map[string]bool // names of tensors and of nodes
-	last  map[string]int  // the last number that Fresh appended to a name; names are never reused
+	taken map[string]bool // names of tensors and nodes
+	last  map[string]int  // the last number that Fresh appended to a name, so that names are not reused
 }
 
-// irFor returns the oldest file format version that supports an operator set, so that older readers understand
-// the file.
+// irFor returns the oldest IR version (file format version) for an operator set, so that older readers accept the file.
 func irFor(opset int64) int64 {
 	switch {
 	case opset <= 8:
@@ -35,7 +34,7 @@ func irFor(opset int64) int64 {
 	return 10
 }
 
-// NewBuilder starts an empty model for an operator set version.
+// NewBuilder starts an empty model with a version of ONNX's operator set.
 func NewBuilder(name string, opset int64) *Builder {
 	return &Builder{
 		m: &Model{
@@ -47,7 +46,7 @@ func NewBuilder(name string, opset int64) *Builder {
 	}
 }
 
-// Extend starts from a copy of a model, which shares its nodes and tensors.
+// Extend starts from a copy of a model. The copy shares the model's nodes and tensors.
 func Extend(m *Model) *Builder {
 	c := *m
 	g := *m.Graph
@@ -88,7 +87,7 @@ func (b *Builder) Model() *Model { return b.m }
 // Opset returns the version of ONNX's operator set that the nodes must fit.
 func (b *Builder) Opset() int64 { return b.m.Opset() }
 
-// Fresh reserves and returns an unused name: the one requested, or that with a number.
+// Fresh reserves and returns an unused name: name itself, or name followed by a number.
 func (b *Builder) Fresh(name string) string {
 	try := name
 	for try == "" || b.taken[try] {
@@ -106,8 +105,8 @@ func (b *Builder) Input(name string, t DataType, shape Shape) string {
 	return name
 }
 
-// Constant adds an initializer, renamed if its name is taken, and returns the name. Up to file format version 3
-// a constant must also be listed as an input.
+// Constant adds an initializer, renamed if its name is taken, and returns its name. Up to IR version 3 the constant
+// must also be listed as an input.
 func (b *Builder) Constant(t *Tensor) string {
 	c := *t
 	c.Name = b.Fresh(t.Name)
@@ -118,13 +117,12 @@ func (b *Builder) Constant(t *Tensor) string {
 	return c.Name
 }
 
-// Node adds an operation with one output and returns the output's name, derived from the operator's.
+// Node adds an operation with one output, whose name is derived from the operator, and returns that name.
 func (b *Builder) Node(op string, inputs []string, attributes ...*Attribute) string {
 	return b.NodeTo(b.Fresh(op), op, inputs, attributes...)
 }
 
-// NodeTo adds an operation with one output of the given name, which must be unused or reserved by
-// [Builder.Fresh].
+// NodeTo adds an operation with one output of the given name, which must be unused or reserved by [Builder.Fresh].
 func (b *Builder) NodeTo(output, op string, inputs []string, attributes ...*Attribute) string {
 	b.Add(&Node{Name: output, Op: op, Inputs: inputs, Outputs: []string{output}, Attributes: attributes})
 	return output
@@ -138,7 +136,7 @@ func (b *Builder) Add(n *Node) {
 	b.m.Graph.Nodes = append(b.m.Graph.Nodes, n)
 }
 
-// Output appends tensors to the outputs. It infers their types and shapes, once for all of them.
+// Output appends tensors to the model's outputs, with inferred types and shapes. Inference runs once for all of them.
 func (b *Builder) Output(tensors ...string) {
 	facts := Infer(b.m)
 	for _, t := range tensors {
@@ -146,7 +144,7 @@ func (b *Builder) Output(tensors ...string) {
 	}
 }
 
-// SetOutputs makes these tensors the only outputs.
+// SetOutputs makes these tensors the model's only outputs.
 func (b *Builder) SetOutputs(tensors ...string) {
 	b.m.Graph.Outputs = nil
 	b.Output(tensors...)

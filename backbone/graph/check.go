@@ -6,12 +6,12 @@ import (
 	"maps"
 )
 
-// newestOpset is the newest version of ONNX's operator set that this package takes into account.
+// newestOpset is the newest version of ONNX's operator set that this package supports.
 const newestOpset = 25
 
-// Check returns an error that describes the first fault of the graph: a tensor used before it is made or never
-// made, a name made twice, an output that no node makes, an operator set that is not imported or unknown, or
-// values in another file. It does not know the rules of each operator; the runtime does.
+// Check returns an error that describes the first fault of the graph: a tensor that is used before it is computed or
+// never computed, a name that is defined twice, an output that no node computes, an operator set that is not imported
+// or unknown, or values in another file. Check does not apply the rules of single operators; the runtime does.
 func (m *Model) Check() error {
 	err := m.checkModel()
 	if err == nil {
@@ -23,7 +23,7 @@ func (m *Model) Check() error {
 	return nil
 }
 
-// checkInlined returns an error if values are in another file.
+// checkInlined returns an error if the values of a tensor are in another file.
 func (m *Model) checkInlined() error { return m.Graph.eachTensor((*Tensor).checkValuesHere) }
 
 func (m *Model) checkModel() error {
@@ -34,7 +34,7 @@ func (m *Model) checkModel() error {
 			domain = ""
 			if o.Version < 1 || o.Version > newestOpset {
 				return fmt.Errorf("operator set: found version %d, expected 1 to %d: export the model again "+
-					"with one of them", o.Version, newestOpset)
+					"with one of these versions", o.Version, newestOpset)
 			}
 		}
 		if old, twice := versions[domain]; twice && old != o.Version {
@@ -51,17 +51,17 @@ func (m *Model) checkModel() error {
 	return m.Graph.checkNodes(versions, nil)
 }
 
-// scope holds the names made so far in a graph and, for a graph inside a node, in those around it.
+// scope holds the names defined so far in a graph, with a link to the graph around it.
 type scope struct {
 	made  map[string]bool
-	outer *scope // nil: there is none around
+	outer *scope // nil: this is the outermost graph
 }
 
 func (s *scope) hasName(name string) bool {
 	return s.made[name] || s.outer != nil && s.outer.hasName(name)
 }
 
-// checkNodes visits the nodes in order.
+// checkNodes checks the nodes in order.
 func (g *Graph) checkNodes(versions map[string]int64, outer *scope) error {
 	made, err := g.collectSources()
 	if err != nil {
@@ -81,7 +81,7 @@ func (g *Graph) checkNodes(versions map[string]int64, outer *scope) error {
 	return nil
 }
 
-// checkNode validates one node and adds its outputs to the names.
+// checkNode checks one node and adds its outputs to the names.
 func (n *Node) checkNode(versions map[string]int64, names *scope) error {
 	domain := n.Domain
 	if IsONNX(domain) {
@@ -112,7 +112,7 @@ func (n *Node) checkNode(versions map[string]int64, names *scope) error {
 	return nil
 }
 
-// collectSources returns the names that a graph starts with: its inputs and initializers.
+// collectSources returns the names of a graph's inputs and initializers.
 func (g *Graph) collectSources() (map[string]bool, error) {
 	names := map[string]bool{}
 	for _, in := range g.Inputs {

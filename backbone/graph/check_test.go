@@ -7,14 +7,14 @@ import (
 	"winnow/backbone/graph"
 )
 
-// A name that is requested often costs no more than one that is requested once.
+// Requesting a name often costs no more than requesting it once.
 func TestFreshCost(t *testing.T) {
 	b := graph.NewBuilder("many", 17)
 	for range 1000 {
 		b.Fresh("Mul")
 	}
 	if allocated := testing.AllocsPerRun(10, func() { b.Fresh("Mul") }); allocated > 10 {
-		t.Errorf("%v allocations, expected a few: all numbers are tried again", allocated)
+		t.Errorf("%v allocations, expected at most 10: old numbers are tried again", allocated)
 	}
 	if got := b.Fresh("Mul"); got != "Mul_1012" {
 		t.Errorf("found %s", got)
@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestSubgraphs: a branch may use what the outer graph has made so far, and a cut keeps it.
+// TestSubgraphs checks that a branch may read earlier tensors of the outer graph, and that a cut keeps these.
 func TestSubgraphs(t *testing.T) {
 	b := graph.NewBuilder("branches", 13)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2)})
@@ -103,10 +103,10 @@ func TestSubgraphs(t *testing.T) {
 	if made := cut.Graph.Producers(); made["outer"] == nil || made["unused"] != nil {
 		t.Errorf("the cut keeps %d nodes", len(cut.Graph.Nodes))
 	}
-	if got := b.Fresh("inRelu"); got != "inRelu" { // added after the names were gathered
+	if got := b.Fresh("inRelu"); got != "inRelu" { // added after the names were collected
 		t.Errorf("fresh name %q", got)
 	}
 	if got := graph.Extend(m).Fresh("inRelu"); got == "inRelu" {
-		t.Error("a name inside a branch was given again")
+		t.Error("a name inside a branch was reused")
 	}
 }

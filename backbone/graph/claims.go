@@ -2,13 +2,13 @@ package graph
 
 import "fmt"
 
-// maxClaim limits the bytes of one tensor, as far as its size is known, and of all tensors that follow from
-// constants: a runtime computes those when it loads the model. No weight in an ONNX file, which has at most 2
-// GiB, is larger.
+// maxClaim limits the bytes of one tensor, as far as its sizes are known, and of all tensors computed from constants,
+// because a runtime computes these when it loads the model. It is not less than any weight of an ONNX file, which is
+// limited to 2 GiB.
 const maxClaim = 2 << 30
 
-// checkClaims returns an error if nodes make tensors, from a few numbers, that do not fit into any memory: a
-// file of a hundred bytes can ask for terabytes. It checks only sizes that inference has found.
+// checkClaims returns an error if nodes create tensors that do not fit into memory: a file of a hundred bytes can
+// request terabytes. It checks only the sizes that shape inference determines.
 func (m *Model) checkClaims() error {
 	facts := inferModel(m)
 	constant := map[string]bool{"": true}
@@ -36,8 +36,8 @@ func (m *Model) checkClaims() error {
 	return nil
 }
 
-// leastBytes returns the size of a tensor if its free sizes were 1, capped slightly above maxClaim, or 0 if
-// nothing is known about it.
+// leastBytes returns the size in bytes of a tensor, with every free size taken as 1. The result is capped slightly
+// above maxClaim, and 0 if type or shape is unknown.
 func (f fact) leastBytes() int64 {
 	if f.shape == nil {
 		return 0

@@ -9,7 +9,7 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// TestClaims: a few numbers that ask for more than memory holds are an error before anything runs.
+// TestClaims checks that tensors larger than any memory, made from a few numbers, are an error before a model runs.
 func TestClaims(t *testing.T) {
 	for what, c := range map[string]struct {
 		build func(b *graph.Builder) string
@@ -45,7 +45,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestInferenceMemory: tracked values and the names of sizes stay small, however many nodes there are.
+// TestInferenceMemory checks that tracked values and the names of sizes stay small, whatever the number of nodes.
 func TestInferenceMemory(t *testing.T) {
 	b := graph.NewBuilder("numbers", 17)
 	last := ints(b, slices.Repeat([]int64{1}, 1024)...)

@@ -15,30 +15,30 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Structs with tags `onnx:"N"` are protobuf messages: N is the field's number in the message. A field tagged
-// `onnx:"rest"` keeps unknown fields; without one they are dropped. Byte slices that are read point into the message.
+// Structs with tags `onnx:"N"` are protobuf messages; N is the field's number. A field tagged `onnx:"rest"` keeps
+// unknown fields; without such a field they are dropped. Byte slices that are read point into the message.
 
-// fixed32 and fixed64 are repeated numbers of 4 or 8 bytes in little-endian form.
+// fixed32 and fixed64 hold repeated numbers of 4 or 8 bytes, little-endian.
 type (
 	fixed32 []byte
 	fixed64 []byte
 )
 
-// translated is a message whose struct differs from the one with the tags. wire returns the latter, of a new message
-// too, and fromWire takes it after it was read.
+// translated is a message that is read and written through another struct with tags. wire returns that struct, also
+// for an empty message, and fromWire converts it after reading.
 type translated interface {
 	wire() any
 	fromWire(w any) error
 }
 
-// layout says where the fields of a struct are.
+// layout maps field numbers to the indices of a struct's fields.
 type layout struct {
 	at      map[protowire.Number]int
 	numbers []protowire.Number // in order
-	rest    int                // -1: none
+	rest    int                // index of the field for unknown fields; -1: none
 }
 
-var layouts sync.Map // of reflect.Type
+var layouts sync.Map // from reflect.Type to *layout
 
 func layoutOf(t reflect.Type) *layout {
 	if l, ok := layouts.Load(t); ok {
@@ -59,7 +59,7 @@ func layoutOf(t reflect.Type) *layout {
 	return l
 }
 
-// maxDepth limits the nesting of messages: a graph inside a node is three deeper, and real models have two or three.
+// maxDepth limits the nesting of messages. A graph inside a node is three levels deeper; real models have two or three.
 const maxDepth = 100
 
 // readMessage reads a message into a struct.
@@ -102,12 +102,12 @@ func wireError(n int) error {
 	if err := protowire.ParseError(n); !errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("this is not an ONNX model (%w)", err)
 	}
-	return errors.New("cut short")
+	return errors.New("the data is cut short")
 }
 
-// readValue adds the value of one field, in its wire form.
+// readValue sets a field, or appends to it, from one value in wire form.
 func readValue(value []byte, kind protowire.Type, to reflect.Value, depth int) error {
-	b, _ := protowire.ConsumeBytes(value) // if that is its kind
+	b, _ := protowire.ConsumeBytes(value) // empty for other kinds
 	want := protowire.BytesType
 	switch list := to.Addr().Interface().(type) {
 	case *[]byte:
@@ -134,7 +134,7 @@ func readValue(value []byte, kind protowire.Type, to reflect.Value, depth int) e
 		case reflect.Int32, reflect.Int64:
 			v, _ := protowire.ConsumeVarint(value)
 			if want = protowire.VarintType; kind == want && to.OverflowInt(int64(v)) {
-				return fmt.Errorf("found %d, expected less", int64(v))
+				return fmt.Errorf("found %d, which exceeds the range of the field", int64(v))
 			}
 			to.SetInt(int64(v))
 		case reflect.Float32:
@@ -143,17 +143,17 @@ func readValue(value []byte, kind protowire.Type, to reflect.Value, depth int) e
 			want = protowire.Fixed32Type
 		case reflect.Pointer:
 			if !to.IsNil() {
-				return errors.New("found two, expected one")
+				return errors.New("found two values, expected one")
 			}
 			to.Set(reflect.New(to.Type().Elem()))
 			return readValue(value, kind, to.Elem(), depth)
-		case reflect.Slice: // of messages
+		case reflect.Slice: // a slice of messages
 			to.Set(reflect.Append(to, reflect.Zero(to.Type().Elem())))
 			if err := readValue(value, kind, to.Index(to.Len()-1), depth); err != nil {
 				return fmt.Errorf("%d: %w", to.Len(), err)
 			}
 			return nil
-		default: // a message
+		default: // a single message
 			if kind == want {
 				return readMessage(b, to, depth+1)
 			}
@@ -169,7 +169,7 @@ func wantKind(kind, want protowire.Type) error {
 	return nil
 }
 
-// appendInts reads repeated integers, packed into b or one by one.
+// appendInts reads repeated integers, either packed into b or one value.
 func appendInts(list *[]int64, value, b []byte, kind protowire.Type) error {
 	if kind == protowire.VarintType {
 		b = value
@@ -186,7 +186,7 @@ func appendInts(list *[]int64, value, b []byte, kind protowire.Type) error {
 	return nil
 }
 
-// appendFixed reads repeated numbers of one wire type, packed or one by one. The first packed ones are not copied.
+// appendFixed reads repeated numbers of one wire type, packed or single. The first packed list is used without a copy.
 func appendFixed(to *[]byte, value []byte, kind, one protowire.Type) error {
 	width := map[protowire.Type]int{protowire.Fixed32Type: 4, protowire.Fixed64Type: 8}[one]
 	b := value
@@ -206,10 +206,10 @@ func appendFixed(to *[]byte, value []byte, kind, one protowire.Type) error {
 	return nil
 }
 
-// writer appends to a message, or without one only counts its bytes.
+// writer appends to a message, or only counts its bytes.
 type writer struct {
 	out  []byte
-	only bool // count
+	only bool // only count the bytes
 	size int
 }
 
@@ -224,7 +224,7 @@ func (w *writer) addBytes(number protowire.Number, b []byte) {
 	w.add(b)
 }
 
-// marshalMessage returns a message in its wire form.
+// marshalMessage returns a message in wire form.
 func marshalMessage(from any) []byte {
 	count := writer{only: true}
 	count.addMessage(reflect.ValueOf(from).Elem())
@@ -255,7 +255,7 @@ func (w *writer) addValue(number protowire.Number, from reflect.Value) {
 		w.addBytes(number, v)
 		return
 	case []float32:
-		packed, _ := binary.Append(nil, binary.LittleEndian, v) // numbers of a fixed size cannot fail
+		packed, _ := binary.Append(nil, binary.LittleEndian, v) // cannot fail: the numbers have a fixed size
 		w.addBytes(number, packed)
 		return
 	case []int64:

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Cut reduces a model to what is needed for one tensor, which becomes the only output. The new model shares
-// nodes and tensors with m. Its output has the type and shape stated in the file or inferred.
+// Cut reduces a model to the nodes needed for one tensor, which becomes the only output. The new model shares nodes
+// and tensors with m. The output has the type and shape that the file declares or that are inferred.
 func Cut(m *Model, tensor string) (*Model, error) {
 	g := m.Graph
 	if g.Producers()[tensor] == nil {
@@ -27,8 +27,8 @@ func Cut(m *Model, tensor string) (*Model, error) {
 	return &c, nil
 }
 
-// nodesBehind returns the nodes needed for some tensors, in order, and the names of all tensors that these nodes
-// read.
+// nodesBehind returns the nodes needed to compute some tensors, in order, and the names of all tensors that these
+// nodes read.
 func (g *Graph) nodesBehind(tensors ...string) (nodes []*Node, needed map[string]bool) {
 	needed = map[string]bool{}
 	for _, name := range tensors {
@@ -47,7 +47,7 @@ func (g *Graph) nodesBehind(tensors ...string) (nodes []*Node, needed map[string
 	return nodes, needed
 }
 
-// describeTensor returns what is known about a tensor. If its type is unknown, it is declared float32, like features.
+// describeTensor returns the type and shape of a tensor. An unknown type is declared float32, as usual for features.
 func describeTensor(facts map[string]*ValueInfo, tensor string) *ValueInfo {
 	v := facts[tensor]
 	if v == nil {
@@ -59,12 +59,12 @@ func describeTensor(facts map[string]*ValueInfo, tensor string) *ValueInfo {
 	return v
 }
 
-// listUses lists the tensors that a node reads, including those read by graphs inside it.
+// listUses lists the tensors that a node reads, including those read by its subgraphs.
 func (n *Node) listUses() []string {
 	names := filterList(n.Inputs, func(name string) bool { return name != "" })
 	for _, sub := range n.Subgraphs() {
 		for _, inner := range sub.Nodes {
-			// Includes names that the subgraph makes itself, which is harmless.
+			// The result may include names that the subgraph defines itself, which is harmless.
 			names = append(names, inner.listUses()...)
 		}
 		for _, out := range sub.Outputs {

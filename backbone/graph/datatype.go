@@ -33,7 +33,7 @@ const (
 	Float8E8M0     DataType = 24
 )
 
-// kinds has the name of each type and the bits of one element (0: variable length).
+// kinds holds the name of each type and the bits of one element (0: variable length).
 var kinds = map[DataType]struct {
 	name string
 	bits int64
@@ -46,7 +46,7 @@ var kinds = map[DataType]struct {
 	Uint4: {"uint4", 4}, Int4: {"int4", 4}, Float4E2M1: {"float4e2m1", 4}, Float8E8M0: {"float8e8m0", 8},
 }
 
-// String returns the name of the type, as in Go if Go has it.
+// String returns the name of the type, in Go's spelling if Go has the type.
 func (t DataType) String() string {
 	if k, ok := kinds[t]; ok {
 		return k.name
@@ -62,7 +62,7 @@ func (t DataType) Floating() bool {
 	return t == Float32 || t == Float64 || t == Float16 || t == BFloat16
 }
 
-// rawBytes returns the size of n elements of the type in raw form: two elements of 4 bits share a byte.
+// rawBytes returns the size in bytes of n elements in raw form. Two elements of 4 bits share a byte.
 func (t DataType) rawBytes(n int64) int64 {
 	bits := kinds[t].bits
 	if bits < 8 {

@@ -6,16 +6,16 @@ import (
 	"strconv"
 )
 
-// Reference says where the values of a tensor are that are not in the model itself: Length bytes from Offset in the
-// file at Location, a path relative to the model's folder. These are keys of TensorProto.external_data.
+// Reference describes where a tensor's values are if they are outside the model's file: Length bytes from Offset in
+// the file at Location, a path relative to the model's folder. The fields are keys of TensorProto.external_data.
 type Reference struct {
 	Tensor         string
 	Location       string
 	Offset, Length int64
 }
 
-// References lists what the model needs from other files: the tensors of all graphs, and those in attributes. Each
-// Length is that of the tensor's type and dims. A location is not checked: it may lead anywhere.
+// References lists the tensors whose values are in other files, in all graphs and attributes. Each Length follows from
+// the tensor's type and dims. Locations are not checked: they may point to any file.
 func (m *Model) References() ([]Reference, error) {
 	var list []Reference
 	err := m.Graph.eachTensor(func(t *Tensor) error {
@@ -32,8 +32,8 @@ func (m *Model) References() ([]Reference, error) {
 	return list, err
 }
 
-// Embed gives the tensors of [Model.References] their values, from the contents of the files by location. It changes
-// m, which then points into the files.
+// Embed sets the values of the tensors in [Model.References] from the contents of the files, keyed by location. It
+// changes m, whose tensors then point into the contents.
 func (m *Model) Embed(files map[string][]byte) error {
 	return m.Graph.eachTensor(func(t *Tensor) error {
 		if t.external == nil {
@@ -51,7 +51,7 @@ func (m *Model) Embed(files map[string][]byte) error {
 	})
 }
 
-// Within returns an error if a file of size bytes does not hold the values.
+// Within returns an error if a file of size bytes is too short for the reference.
 func (r Reference) Within(size int64) error {
 	if r.Offset > size || r.Length > size-r.Offset {
 		return fmt.Errorf("expected %d bytes from offset %d of %q, which has %d bytes: it is cut short or belongs to "+
@@ -68,7 +68,7 @@ func (t *Tensor) readReference() (Reference, error) {
 		return r, err
 	}
 	if t.Type == Text {
-		return r, errors.New("strings in another file, expected them in the model")
+		return r, errors.New("its strings are in another file, expected them in the model")
 	}
 	r.Length = t.Type.rawBytes(n)
 	for _, p := range t.external {
@@ -77,11 +77,11 @@ func (t *Tensor) readReference() (Reference, error) {
 			r.Location = p.Value
 		case "offset":
 			if r.Offset, err = strconv.ParseInt(p.Value, 10, 64); err != nil || r.Offset < 0 {
-				return r, fmt.Errorf("offset %.40q in another file, expected a number from 0", p.Value)
+				return r, fmt.Errorf("its offset in another file is %.40q, expected a number ≥ 0", p.Value)
 			}
 		case "length":
 			if v, err := strconv.ParseInt(p.Value, 10, 64); err != nil || v != r.Length {
-				return r, fmt.Errorf("length %.40q in another file, expected the %d bytes of %v %v", p.Value, r.Length,
+				return r, fmt.Errorf("length %.40q in another file, expected %d bytes for %v %v", p.Value, r.Length,
 					t.Type, t.Dims)
 			}
 		}
@@ -92,7 +92,7 @@ func (t *Tensor) readReference() (Reference, error) {
 	return r, nil
 }
 
-// eachTensor visits the constants of a graph and of the graphs inside its nodes.
+// eachTensor calls visit for the constants of a graph and its subgraphs.
 func (g *Graph) eachTensor(visit func(*Tensor) error) error {
 	for _, t := range g.Initializers {
 		if err := visit(t); err != nil {

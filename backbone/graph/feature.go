@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Feature is the location of a model's feature vector.
+// Feature identifies the tensor that holds a model's feature vector.
 type Feature struct {
-	Tensor string // where to cut
-	Why    string // for people: "input of the last Gemm \"fc\""
+	Tensor string // name of the tensor at which to cut the model
+	Why    string // reason for users, such as: input of the last Gemm "fc"
 }
 
-// FeatureTensor finds the tensor from which a classifier decides.
+// FeatureTensor finds the tensor that a classifier reads, or that otherwise holds the features.
 //
-//   - An output called "features" is that tensor, or one of rank 2 whose name begins with "image_embed", as in
-//     exports of CLIP: there the last product is no classifier but the projection that images are compared by.
-//   - Otherwise it follows the path back from each output in turn, through nodes that only rearrange or scale
+//   - An output called "features" is that tensor. So is an output of rank 2 whose name begins with "image_embed", as
+//     in exports of CLIP, where the last product is not a classifier but a projection for comparing images.
+//   - Otherwise FeatureTensor goes back from each output in turn, through nodes that only rearrange or rescale values
 //     (softmax, reshape, flatten, dropout, bias, …), to the classifier: the last Gemm, or the last MatMul by a
-//     constant. The input of the classifier is the tensor.
-//   - SqueezeNet classifies with a 1×1 convolution whose maps are averaged afterwards. A 1×1 Conv under such a
-//     global average is taken as the classifier if a softmax follows, or if its number of maps is not a
-//     multiple of 16: numbers of classes usually are not (10, 100, 1000), those of layers are. Its input is
-//     the tensor, still with height and width, which [Vector] averages.
-//   - Without a classifier, a single output of rank 2 is itself the feature vector, or one of several outputs
-//     whose name begins with "pool", as in vision transformers.
+//     constant. The tensor is the classifier's input.
+//   - SqueezeNet classifies with a 1×1 convolution followed by averaging its maps. A 1×1 Conv before a global average
+//     is the classifier if a softmax follows, or if its number of maps is not a multiple of 16, because numbers of
+//     classes usually are not (10, 100, 1000), but sizes of layers are. The tensor is the Conv's input, which still
+//     has height and width; [Vector] averages over them.
+//   - Without a classifier, a single output of rank 2 is the feature vector; of several outputs, one whose name begins
+//     with "pool", as in vision transformers.
 //
-// Anything else is an error that names the flag to use.
+// In all other cases FeatureTensor returns an error that names the flag to use.
 func FeatureTensor(m *Model) (Feature, error) {
 	g := m.Graph
 	if findValueInfo(g.Outputs, "features") != nil && g.Producers()["features"] != nil {
@@ -46,8 +46,8 @@ func FeatureTensor(m *Model) (Feature, error) {
 		out := g.Outputs[0].Name
 		switch shape := facts[out].shape; {
 		case len(shape) == 2 && shape[1].Known() && shape[1].Size <= answers:
-			return Feature{}, fmt.Errorf("graph: output %q has %d numbers for each image, an answer, expected "+
-				"features: name a tensor before it with --output: %s", out, shape[1].Size, g.suggestTensors(""))
+			return Feature{}, fmt.Errorf("graph: output %q has only %d numbers per image, expected "+
+				"features: name an earlier tensor with --output: %s", out, shape[1].Size, g.suggestTensors(""))
 		case len(shape) == 2 && w.makers[out] != nil:
 			return Feature{out, fmt.Sprintf("output %q, a vector with no classifier before it", out)}, nil
 		}
@@ -55,13 +55,12 @@ func FeatureTensor(m *Model) (Feature, error) {
 	if out, ok := namedOutput(m, facts, "pool"); ok {
 		return Feature{out, fmt.Sprintf("output %q", out)}, nil
 	}
-	return Feature{}, fmt.Errorf("graph: found no classifier (Gemm, MatMul, or 1×1 Conv under a global average) on "+
-		"the way to %s, expected one: name the feature tensor with --output (of tokens [N,T,C] the first is taken): %s",
+	return Feature{}, fmt.Errorf("graph: found no classifier (Gemm, MatMul, or 1×1 Conv under a global average) "+
+		"before %s, expected one: name the feature tensor with --output (for tokens [N,T,C] the first is used): %s",
 		joinNames(g.Outputs), g.suggestTensors(""))
 }
 
-// answers is the most numbers of an output that says something about an image, as a score or a place, instead of
-// describing it.
+// answers is the largest length of an output that is a result, such as a score or a position, instead of features.
 const answers = 3
 
 func joinNames(list []*ValueInfo) string {
@@ -72,18 +71,18 @@ func joinNames(list []*ValueInfo) string {
 	return strings.Join(quoted, ", ")
 }
 
-// walk is the path back from an output.
+// walk goes back from an output to the nodes that compute it.
 type walk struct {
 	makers    map[string]*Node
 	constants map[string]*Tensor
 	facts     map[string]fact
 }
 
-// through are the operators that may follow a classifier; Add and Mul only with a constant.
+// through lists the operators that may follow a classifier; Add and Mul may if they have a constant operand.
 var through = []string{"Softmax", "LogSoftmax", "Sigmoid", "Reshape", "Flatten", "Dropout", "Identity", "Squeeze",
 	"Unsqueeze", "Cast", "Transpose", "Gather", "Slice", "ArgMax", "TopK"}
 
-// walkBack follows a tensor back to the classifier it comes from.
+// walkBack goes back from a tensor to the classifier that computes it.
 func (w *walk) walkBack(tensor string) (Feature, bool) {
 	softmax, averaged := false, false
 	for range len(w.makers) + 1 { // ends even if names form a cycle
@@ -103,7 +102,7 @@ func (w *walk) walkBack(tensor string) (Feature, bool) {
 			}
 			return Feature{
 				w.inputBeforeDropout(n, 0),
-				fmt.Sprintf("input of the 1×1 Conv that classifies, %q", n.Outputs[0]),
+				fmt.Sprintf("input of the classifying 1×1 Conv, %q", n.Outputs[0]),
 			}, true
 		case !averaged && n.hasOp("GlobalAveragePool", "AveragePool", "ReduceMean"):
 			averaged = true
@@ -128,7 +127,7 @@ func (w *walk) isClassifier(n *Node, softmax, averaged bool) bool {
 	if len(filters) != 4 || filters[2] != Fixed(1) || filters[3] != Fixed(1) || n.Int("group", 1) != 1 {
 		return false
 	}
-	// A convolution of a 1×1 map is a matrix product, after an average or without one.
+	// A convolution of a 1×1 map is a matrix product, whether or not an average precedes it.
 	x := w.facts[n.Input(0)].shape
 	if len(x) == 4 && x[2] == Fixed(1) && x[3] == Fixed(1) {
 		return softmax || filters[0].Size%16 != 0
@@ -136,7 +135,7 @@ func (w *walk) isClassifier(n *Node, softmax, averaged bool) bool {
 	return averaged && (softmax || filters[0].Size%16 != 0)
 }
 
-// isConstant reports whether a tensor is known before the model runs.
+// isConstant reports whether a tensor's values are known before the model runs.
 func (w *walk) isConstant(name string) bool {
 	for range len(w.makers) + 1 {
 		if w.constants[name] != nil {
@@ -154,7 +153,7 @@ func (w *walk) isConstant(name string) bool {
 	return false
 }
 
-// inputBeforeDropout returns a node's input before any dropout, which does nothing in a trained model.
+// inputBeforeDropout returns a node's i-th input, or the input of the dropout before it: dropout only acts in training.
 func (w *walk) inputBeforeDropout(n *Node, i int) string {
 	name := n.Input(i)
 	for range len(w.makers) {
@@ -167,15 +166,15 @@ func (w *walk) inputBeforeDropout(n *Node, i int) string {
 	return name
 }
 
-// Vector cuts a model at a tensor and turns the tensor into one vector per image, depending on its shape:
+// Vector cuts a model at a tensor and converts the tensor to one vector per image, depending on its shape:
 //
 //	[N,D]        unchanged
 //	[N,C,1,1]    flattened
 //	[N,C,H,W]    averaged over height and width, flattened
 //	[N,T,C]      the first of T tokens, the class token of a vision transformer
 //
-// Elements of 16 or 64 bits become float32. Vector returns the cut model, the name of its only output, and the vector's
-// length, or 0 if that is only known at run time. A tensor of unknown shape is left unchanged.
+// Elements of 16 or 64 bits become float32. Vector returns the cut model, the name of its only output, and the
+// vector's length, or 0 if the length is known only at run time. A tensor of unknown shape is not converted.
 func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err error) {
 	if cut, err = Cut(m, tensor); err != nil {
 		return nil, "", 0, err
@@ -199,10 +198,10 @@ func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err er
 			b.SetOutputs(tensor)
 			return b.Model(), tensor, 0, nil
 		}
-		return nil, "", 0, fmt.Errorf("graph: tensor %q: found shape %v, expected one vector an image: [N,D], "+
+		return nil, "", 0, fmt.Errorf("graph: tensor %q: found shape %v, expected one vector per image: [N,D], "+
 			"[N,C,H,W] or [N,T,C]", tensor, shape)
 	}
-	if was := cut.Graph.Outputs[0]; was.Name != output { // what is stated about it may be all that is known
+	if was := cut.Graph.Outputs[0]; was.Name != output { // the declared type and shape may be the only known ones
 		b.m.Graph.ValueInfo = append(b.m.Graph.ValueInfo, was)
 	}
 	b.SetOutputs(output)

@@ -8,7 +8,7 @@ import (
 	"winnow/backbone/ort"
 )
 
-// net builds a network over [N,3,8,8] after one convolution to 16 maps of 8×8, whose name is passed on.
+// net builds a network over [N,3,8,8] with a convolution to 16 maps of 8×8. rest gets the name of the maps.
 func net(opset int64, rest func(b *graph.Builder, maps string) string) *graph.Model {
 	b := graph.NewBuilder("net", opset)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(8), graph.Fixed(8)})
@@ -25,8 +25,8 @@ func weight(b *graph.Builder, dims ...int64) string {
 	return b.Constant(graph.NewTensor("weight", numbers(uint64(n), int(n)), dims...))
 }
 
-// transformer is the skeleton of a vision transformer: patches, tokens, selection of a class token, a
-// classifier. Batch and token count go through Shape, Concat and Reshape as exporters write them.
+// transformer builds the skeleton of a vision transformer: patches, tokens, selection of a class token, a classifier.
+// Batch size and token count are computed by Shape, Concat and Reshape, as exporters write them.
 func transformer(opset int64) *graph.Model {
 	return net(opset, func(b *graph.Builder, maps string) string {
 		n := b.Node("Gather", []string{b.Node("Shape", []string{maps}),
@@ -46,7 +46,7 @@ func transformer(opset int64) *graph.Model {
 	})
 }
 
-// TestFeatureTensor: the classifier is found in every form that exporters use.
+// TestFeatureTensor checks that the classifier is found in every form that exporters use.
 func TestFeatureTensor(t *testing.T) {
 	pooled := func(b *graph.Builder, maps string) string {
 		return b.NodeTo("pooled", "Flatten", []string{b.NodeTo("gap", "GlobalAveragePool", []string{maps})})
@@ -128,8 +128,8 @@ func TestFeatureTensor(t *testing.T) {
 	}
 }
 
-// TestVector: maps become their mean, tokens the first one; compared with plain loops over the runtime's values
-// of the uncut tensor.
+// TestVector checks that maps become their mean and tokens become the first token. It compares with plain loops over
+// the values of the uncut tensor.
 func TestVector(t *testing.T) {
 	in := ort.Float32s(numbers(4, 2*3*64), 2, 3, 8, 8)
 	m := transformer(17)
@@ -163,20 +163,20 @@ func TestFeatureRefuses(t *testing.T) {
 	}
 	product := net(13, func(b *graph.Builder, maps string) string { return b.Node("MatMul", []string{maps, maps}) })
 	if _, err := graph.FeatureTensor(product); err == nil {
-		t.Error("a product of two computed tensors was taken for a classifier")
+		t.Error("a product of two computed tensors was accepted as a classifier")
 	}
 	if _, err := graph.Cut(maps, "seg"); err == nil ||
 		!strings.Contains(err.Error(), `expected one like ["segments"]`) {
 		t.Errorf("found %v", err)
 	}
 	if _, err := graph.Cut(maps, "x"); err == nil {
-		t.Error("an input was cut at")
+		t.Error("a cut at an input was accepted")
 	}
 	flat := net(13, func(b *graph.Builder, maps string) string {
 		return b.NodeTo("line", "Reshape", []string{maps, b.Constant(graph.NewTensor("s", []int64{-1}, 1))})
 	})
 	if _, _, _, err := graph.Vector(flat, "line"); err == nil ||
-		!strings.Contains(err.Error(), "expected one vector an image") {
+		!strings.Contains(err.Error(), "expected one vector per image") {
 		t.Errorf("found %v", err)
 	}
 }

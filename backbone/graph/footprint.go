@@ -6,16 +6,15 @@ import (
 	"slices"
 )
 
-// Footprint returns how many bytes the tensors between the nodes take per image of a batch, at the peak of a
-// run. A tensor exists from the node that makes it to the last one that reads it, and a node needs its inputs
-// and outputs at the same time.
+// Footprint returns the peak memory in bytes that the tensors between nodes take during a run, per image of a batch. A
+// tensor exists from the node that computes it to the last node that reads it. A node needs its inputs and outputs at
+// the same time.
 //
 //	max over nodes k of Σ_{t made at or before k, read at or after k} bytes(t)
 //
-// It computes the shapes for pictures of planes×high×wide with two images and with one; the difference is the
-// cost of an image. It does not count weights, or what a runtime needs inside a node. It does count tensors
-// that the runtime may reuse in place, so the true value may be smaller. A model with a tensor of unknown shape
-// is an error.
+// Footprint infers the shapes for one image and for two images of planes×high×wide, and returns the difference.
+// Weights and a runtime's memory inside a node are not included. Tensors that the runtime could reuse in place are, so
+// the true value may be smaller. Footprint returns an error if the shape of a tensor is unknown.
 func Footprint(m *Model, input string, planes, high, wide int) (int64, error) {
 	one, err := measureFootprint(m, input, 1, planes, high, wide)
 	if err != nil {
@@ -25,7 +24,7 @@ func Footprint(m *Model, input string, planes, high, wide int) (int64, error) {
 	return max(two-one, 0), err
 }
 
-// measureFootprint returns the bytes at the peak of a run over n images.
+// measureFootprint returns the peak memory in bytes of a run with n images.
 func measureFootprint(m *Model, input string, n, planes, high, wide int) (int64, error) {
 	c := Sized(m, input, planes, high, wide)
 	g := c.Graph
@@ -37,7 +36,7 @@ func measureFootprint(m *Model, input string, n, planes, high, wide int) (int64,
 			g.Inputs[i] = &v
 		}
 	}
-	for i, out := range g.Outputs { // the shapes stated in the file are for its own batch size
+	for i, out := range g.Outputs { // the shapes declared in the file are for its own batch size
 		v := *out
 		v.Shape = nil
 		g.Outputs[i] = &v
@@ -61,12 +60,12 @@ func measureFootprint(m *Model, input string, n, planes, high, wide int) (int64,
 	}
 	for k, node := range g.Nodes {
 		if len(node.Subgraphs()) > 0 {
-			return 0, fmt.Errorf("graph: footprint: node %q (%s) contains graphs, which are not counted",
+			return 0, fmt.Errorf("graph: footprint: node %q (%s) contains subgraphs, whose memory is unknown",
 				node.Name, node.Op)
 		}
 		for _, name := range node.Outputs {
 			if _, read := last[name]; !read {
-				continue // an output that is never read: the mask of dropout, statistics of an old batch normalisation
+				continue // an output that is never read: a dropout mask, statistics of an old batch normalisation
 			}
 			if err := enter(name); err != nil {
 				return 0, err
@@ -82,8 +81,7 @@ func measureFootprint(m *Model, input string, n, planes, high, wide int) (int64,
 	return most, nil
 }
 
-// lastReads returns the index of the last node that reads each tensor. Outputs of the graph are read after all
-// nodes.
+// lastReads returns the index of the last node that reads each tensor. Outputs of the graph are read after all nodes.
 func lastReads(g *Graph) map[string]int {
 	last := map[string]int{}
 	for k, node := range g.Nodes {
@@ -97,10 +95,10 @@ func lastReads(g *Graph) map[string]int {
 	return last
 }
 
-// maxFootprint limits the size of a tensor: 1 TiB.
+// maxFootprint is the largest size of a tensor in bytes that factBytes accepts: 1 TiB.
 const maxFootprint = 1 << 40
 
-// factBytes returns the size of a tensor whose shape is completely known.
+// factBytes returns the size in bytes of a tensor whose shape is completely known.
 func (f fact) factBytes() (int64, error) {
 	if kinds[f.typ].bits == 0 || f.shape == nil {
 		return 0, errors.New("type or shape cannot be inferred from the graph")

@@ -7,9 +7,9 @@ import (
 	"winnow/backbone/graph"
 )
 
-// TestFootprint: counted by hand. The input (3·8·8 numbers) and the first map (6·8·8) exist together; the
-// shortcut keeps the first map while the second (10·8·8) and third (6·8·8) are made; the sum needs two and
-// makes one.
+// TestFootprint compares with sizes counted by hand. The input (3·8·8 numbers) and the first map (6·8·8) exist
+// together. The shortcut keeps the first map while the second (10·8·8) and the third (6·8·8) are computed; the sum
+// needs two maps and makes one.
 func TestFootprint(t *testing.T) {
 	net := func(shortcut bool) *graph.Model {
 		b := graph.NewBuilder("net", 13)
@@ -39,9 +39,9 @@ func TestFootprint(t *testing.T) {
 	}
 }
 
-// TestRealFootprint: the peak of MobileNetV2 is at the widest stride: 96 channels at 112×112 become 96 at
-// 56×56, or 32 and 16 channels meet at 112×112 before. In any case it includes the map of 96×112×112 with its
-// activated copy.
+// TestRealFootprint: the peak of MobileNetV2 is at its widest layer. There 96 channels at 112×112 become 96 at 56×56,
+// or before that 32 and 16 channels exist together at 112×112. In any case the peak includes the map of 96×112×112 and
+// its activated copy.
 func TestRealFootprint(t *testing.T) {
 	_, m := realModel(t, "mobilenetv2-features")
 	if got, err := graph.Footprint(m, "input", 3, 224, 224); err != nil || got != 4*112*112*(96+96) {

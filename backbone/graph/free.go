@@ -2,12 +2,12 @@ package graph
 
 import "slices"
 
-// FreeBatch returns a model whose image input takes any number of images instead of a fixed one, as far as that number
-// can be followed: a Reshape whose constant target begins with it keeps the first size of its input instead, which is
-// the number of images. Shapes that the file states for other tensors are removed, as in [Sized].
+// FreeBatch returns a model whose image input takes any number of images instead of a fixed number, if possible: in
+// each Reshape whose constant target starts with the number, the target then keeps the first size of the input. Shapes
+// that the file declares for other tensors are removed, as in [Sized].
 //
-// In other networks the first size of the outputs differs from that of the input. The caller must check this, and that
-// the model still computes the same numbers.
+// In some networks the first size of the outputs then differs from that of the input. The caller must check this, and
+// that the model still computes the same numbers.
 func FreeBatch(m *Model, input string) *Model {
 	c := restateInput(m, input, func(s Shape) { s[0] = Free(images) })
 	in := findValueInfo(m.Graph.Inputs, input)
@@ -43,7 +43,7 @@ func outputNames(g *Graph) (names []string) {
 	return names
 }
 
-// fixedSizes returns the sizes of a shape that is known completely.
+// fixedSizes returns the sizes of a shape if all are known.
 func fixedSizes(s Shape) ([]int64, bool) {
 	out := make([]int64, len(s))
 	for i, d := range s {

@@ -1,9 +1,9 @@
 // Package graph represents an ONNX model as data: it reads, checks, cuts, extends and writes models, and infers
-// shapes. It runs nothing and needs no library: bytes in, bytes out.
+// shapes. It does not run models and needs no library.
 //
-// Conventions: a [Model] read from bytes keeps pointing into them (tensors are not copied), so they must not
-// change afterwards. Functions that change a model return a new one that shares nodes and tensors with the old
-// one; the old one is not altered. Names of tensors are the edges of the graph; "" is an omitted optional input
+// Conventions: a [Model] that was read from bytes points into them (tensors are not copied), so the bytes must not
+// change afterwards. Functions that change a model return a new model, which shares nodes and tensors with the
+// original; the original does not change. Names of tensors are the edges of the graph; "" is an omitted optional input
 // or an unused output. Unknown fields are kept and written back.
 //
 // Field and type numbers are those of the ONNX intermediate representation (onnx.proto, IR version 3 to 13).
@@ -17,7 +17,7 @@ type Model struct {
 	Producer        string     `onnx:"2"`
 	ProducerVersion string     `onnx:"3"`
 	Domain          string     `onnx:"4"`
-	Version         int64      `onnx:"5"` // of the model itself
+	Version         int64      `onnx:"5"` // version of the model itself
 	Doc             string     `onnx:"6"`
 	Graph           *Graph     `onnx:"7"`
 	Opsets          []Opset    `onnx:"8"`
@@ -25,7 +25,7 @@ type Model struct {
 	Rest            []byte     `onnx:"rest"` // unknown fields, unchanged
 }
 
-// Opset is the version of an operator set that the nodes use; Domain "" is ONNX's own.
+// Opset is the version of an operator set that the nodes use. The domain "" is ONNX's own.
 type Opset struct {
 	Domain  string `onnx:"1"`
 	Version int64  `onnx:"2"`
@@ -41,15 +41,15 @@ type Property struct {
 type Graph struct {
 	Nodes        []*Node      `onnx:"1"`
 	Name         string       `onnx:"2"`
-	Initializers []*Tensor    `onnx:"5"` // constants; up to IR version 3 each is also listed as an input
+	Initializers []*Tensor    `onnx:"5"` // constants; up to IR version 3 each one is also listed as an input
 	Inputs       []*ValueInfo `onnx:"11"`
 	Outputs      []*ValueInfo `onnx:"12"`
-	ValueInfo    []*ValueInfo `onnx:"13"` // what the file states about intermediate tensors
+	ValueInfo    []*ValueInfo `onnx:"13"` // types and shapes that the file declares for intermediate tensors
 	Sparse       []Sparse     `onnx:"15"`
 	Rest         []byte       `onnx:"rest"`
 }
 
-// Sparse is a sparse initializer, of which only the name is read.
+// Sparse is a sparse initializer. Only its name is read.
 type Sparse struct {
 	Values struct {
 		Name string `onnx:"8"`
@@ -69,7 +69,7 @@ type Node struct {
 	Rest       []byte       `onnx:"rest"`
 }
 
-// Opset returns the version of ONNX's own operator set, or 0 if the model imports none.
+// Opset returns the version of ONNX's operator set, or 0 if the model does not import it.
 func (m *Model) Opset() int64 {
 	for _, o := range m.Opsets {
 		if IsONNX(o.Domain) {
@@ -82,7 +82,7 @@ func (m *Model) Opset() int64 {
 // IsONNX reports whether a domain is that of ONNX's own operators.
 func IsONNX(domain string) bool { return domain == "" || domain == "ai.onnx" }
 
-// hasOp reports whether the node is one of ONNX's own operators with these names.
+// hasOp reports whether the node is one of the given ONNX operators.
 func (n *Node) hasOp(ops ...string) bool {
 	return IsONNX(n.Domain) && slices.Contains(ops, n.Op)
 }
@@ -95,7 +95,7 @@ func (n *Node) Input(i int) string {
 	return n.Inputs[i]
 }
 
-// Producers maps each tensor that a node makes to that node.
+// Producers maps each tensor that a node computes to the node.
 func (g *Graph) Producers() map[string]*Node {
 	by := make(map[string]*Node, len(g.Nodes))
 	for _, n := range g.Nodes {
@@ -138,7 +138,7 @@ func (g *Graph) Constants() map[string]*Tensor {
 	return by
 }
 
-// DataInputs returns the inputs that the caller must feed: those that are not also initializers.
+// DataInputs returns the inputs that the caller must provide, that is, inputs that are not also initializers.
 func (g *Graph) DataInputs() []*ValueInfo {
 	constant := g.byName()
 	var list []*ValueInfo
@@ -150,8 +150,8 @@ func (g *Graph) DataInputs() []*ValueInfo {
 	return list
 }
 
-// Parameters returns the number of values in all floating-point constants, initializers and the values of Constant
-// nodes: weights, not shapes.
+// Parameters returns the number of values in all floating-point constants: initializers and values of Constant nodes.
+// These are weights; shapes are integers.
 func (g *Graph) Parameters() int64 {
 	var sum int64
 	for _, t := range g.Constants() {

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Infer finds types and shapes of the tensors of a model without running it, from the inputs, the initializers
-// and what the file states. A tensor about which nothing is known is not in the map; an operator without a rule
-// leaves its outputs unknown. Free sizes keep their names, so a batch "N" is still "N" at the output. Values of
-// small integer tensors are tracked, because exporters compute shapes with them.
+// Infer determines types and shapes of a model's tensors without running the model, from the inputs, the initializers
+// and the types and shapes that the file declares. A tensor whose type and shape are unknown is not in the map;
+// outputs of an operator without a rule are unknown. Free sizes keep their names, so a batch "N" is still "N" at the
+// output. Infer also tracks the values of small integer tensors, because exporters compute shapes with them.
 func Infer(m *Model) map[string]*ValueInfo {
 	facts := inferModel(m)
 	out := make(map[string]*ValueInfo, len(facts))
@@ -21,16 +21,16 @@ func Infer(m *Model) map[string]*ValueInfo {
 	return out
 }
 
-// fact is what is known about a tensor.
+// fact holds the known properties of a tensor.
 type fact struct {
 	typ   DataType
 	shape Shape
-	ints  []number // the elements of a small tensor of integers, row by row; nil if unknown
+	ints  []number // elements of a small integer tensor, row by row; nil if unknown
 
-	floats []float32 // the elements of a small float32 constant of rank 0 or 1; nil if unknown
+	floats []float32 // elements of a small float32 constant of rank 0 or 1; nil if unknown
 }
 
-// number is an integer in a tensor whose values are tracked: known, or a free size with its name.
+// number is a tracked integer: a known value, or a free size with its name.
 type number struct {
 	known bool
 	value int64
@@ -46,7 +46,7 @@ func numberOf(d Dim) number {
 	return number{name: d.Name}
 }
 
-// toDim returns the size that the number represents.
+// toDim returns the number as a size.
 func (n number) toDim() Dim {
 	if n.known {
 		return checkedSize(n.value)
@@ -54,7 +54,7 @@ func (n number) toDim() Dim {
 	return Free(n.name)
 }
 
-// toShape returns the shape that the numbers represent.
+// toShape returns the numbers as a shape.
 func toShape(list []number) Shape {
 	s := make(Shape, len(list))
 	for i, n := range list {
@@ -63,10 +63,10 @@ func toShape(list []number) Shape {
 	return s
 }
 
-// maxRank limits the number of tracked axes; a malicious file could double it with every node.
+// maxRank limits the rank of tracked shapes, because a malicious file could double the rank with every node.
 const maxRank = 16
 
-// boundRank returns the shape, or an unknown one if it has too many axes.
+// boundRank returns the shape, or an unknown shape if the rank exceeds maxRank.
 func (s Shape) boundRank() Shape {
 	if len(s) > maxRank {
 		return nil
@@ -74,14 +74,14 @@ func (s Shape) boundRank() Shape {
 	return s
 }
 
-// followed limits the number of elements in tensors whose values are tracked, and allFollowed their total in a
-// model: otherwise a node of ten bytes could hold a thousand.
+// followed limits the number of elements in a tensor whose values are tracked, and allFollowed the total in a model.
+// Without limits, a node of ten bytes could make a thousand elements.
 const (
 	followed    = 1024
 	allFollowed = 1 << 20
 )
 
-// call is one node with what is known about its inputs; a rule sets what follows for its outputs.
+// call is one node with the facts about its inputs; a rule sets the facts about its outputs.
 type call struct {
 	*Node
 	opset int64
@@ -89,7 +89,7 @@ type call struct {
 	out   []fact
 }
 
-// inputFact returns what is known about the i-th input, or nothing if it is omitted.
+// inputFact returns the fact about the i-th input, or an empty fact if the input is omitted.
 func (c *call) inputFact(i int) fact {
 	if i < len(c.in) {
 		return c.in[i]
@@ -119,12 +119,12 @@ func inferModel(m *Model) map[string]fact {
 	return i.facts
 }
 
-// inference is what is known so far about the tensors of a model, from its first nodes.
+// inference holds the facts about a model's tensors up to the current node.
 type inference struct {
 	facts  map[string]fact
 	stated map[string]*ValueInfo
 	opset  int64
-	left   int // elements that may still be tracked
+	left   int // number of elements that may still be tracked
 }
 
 func beginInference(m *Model) *inference {
@@ -145,7 +145,7 @@ func beginInference(m *Model) *inference {
 	return &inference{facts: facts, stated: stated, opset: m.Opset(), left: allFollowed}
 }
 
-// followNode adds what follows for the outputs of the next node.
+// followNode adds the facts about the next node's outputs.
 func (f *inference) followNode(n *Node) {
 	c := call{Node: n, opset: f.opset, in: make([]fact, len(n.Inputs)), out: make([]fact, len(n.Outputs))}
 	for i, name := range n.Inputs {
@@ -164,7 +164,7 @@ func (f *inference) followNode(n *Node) {
 	}
 }
 
-// factOf returns what is known about a constant: everything, except that values are tracked for few numbers only.
+// factOf returns the fact about a constant. It is complete, except that values are tracked for few elements only.
 func factOf(t *Tensor) fact {
 	f := fact{typ: t.Type, shape: ShapeOf(t.Dims...).boundRank()}
 	n, err := t.Size()
@@ -185,7 +185,7 @@ func factOf(t *Tensor) fact {
 	return f
 }
 
-// isComplete reports whether the tracked elements are as many as the shape holds. Without a shape they are a list.
+// isComplete reports whether as many elements are tracked as the shape holds. Elements without a shape are a list.
 func (f fact) isComplete() bool {
 	n, free, ok := shapeProduct(f.shape)
 	return f.shape == nil || ok && len(free) == 0 && n == int64(len(f.ints))
@@ -199,9 +199,9 @@ func wholeNumbers(list []int64) []number {
 	return out
 }
 
-// withStated adds what the file states where inference found less. A free size with a name is kept even if the file
-// states a number: if the batch of a file was freed by renaming its input's first size, the old 1 is still
-// stated everywhere after it.
+// withStated adds the type and sizes that the file declares where inference found less. A named free size takes
+// precedence over a declared number: if the batch size of a file was freed by renaming its input's first size, the old
+// number 1 is still declared for all later tensors.
 func (f fact) withStated(v *ValueInfo) fact {
 	if v == nil {
 		return f
@@ -223,7 +223,7 @@ func (f fact) withStated(v *ValueInfo) fact {
 	return f
 }
 
-// checkedSize returns a size computed from known ones, or a free one if the computation failed.
+// checkedSize returns a computed size, or a free size if the computation overflowed or is negative.
 func checkedSize(n int64) Dim {
 	if n < 0 || n > math.MaxInt32*int64(math.MaxInt32) {
 		return Free("")
@@ -248,7 +248,7 @@ func multiplyDims(a, b Dim) Dim {
 	return Free("")
 }
 
-// normaliseAxis converts an axis, which counts from the end if negative, to 0..rank-1.
+// normaliseAxis converts an axis to 0..rank-1; a negative axis is relative to the end.
 func normaliseAxis(a int64, rank int) (int, bool) {
 	if a < 0 {
 		a += int64(rank)
@@ -271,8 +271,8 @@ func knownValues(list []number) ([]int64, bool) {
 	return out, true
 }
 
-// listArg returns a list that newer operator sets give as the i-th input and older ones as an attribute. ok is
-// false if it is given but unknown; the list is nil with ok true if it is omitted.
+// listArg returns a list that is the i-th input in newer operator sets and an attribute in older ones. ok is false if
+// the list is given but unknown. If the list is omitted, it is nil and ok is true.
 func (c *call) listArg(i int, attribute string) (list []int64, ok bool) {
 	if c.Input(i) != "" {
 		return knownValues(c.inputFact(i).ints)

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// random are the operators that draw anew at each run.
+// random lists the operators that draw new random numbers at each run.
 var random = []string{"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli",
 	"Multinomial"}
 
-// ForInference returns a model as it computes after training, and the nodes that were exported in training mode:
-// Dropout passes everything on, BatchNormalization normalises by its stored statistics. Outputs that exist only in
-// training are dropped. A node with such an output that another node reads is left as it is.
+// ForInference returns a model in inference mode, and the nodes that were exported in training mode: Dropout becomes
+// the identity, BatchNormalization uses its stored statistics. Outputs that exist only in training are removed. A node
+// keeps its mode if another node reads one of these outputs.
 func ForInference(m *Model) (*Model, []*Node) {
 	e := evaluating{opset: m.Opset(), read: map[string]bool{}, constants: m.Graph.Constants(), gone: map[string]bool{}}
 	e.markEvaluating(m.Graph)
@@ -26,12 +26,12 @@ func ForInference(m *Model) (*Model, []*Node) {
 	return &c, e.changed
 }
 
-// evaluating is one call of ForInference.
+// evaluating is the state of one call of ForInference.
 type evaluating struct {
 	opset     int64
-	read      map[string]bool // tensors that nodes read
+	read      map[string]bool // tensors that any node reads
 	constants map[string]*Tensor
-	gone      map[string]bool // outputs that no node makes any more
+	gone      map[string]bool // outputs that no node computes any more
 	changed   []*Node
 }
 
@@ -43,7 +43,7 @@ func (e *evaluating) markEvaluating(g *Graph) {
 	}
 }
 
-// rewriteGraph returns the graph with its nodes rewritten, or the graph itself if there is nothing to rewrite.
+// rewriteGraph returns the graph with its nodes rewritten, or the same graph if no node changes.
 func (e *evaluating) rewriteGraph(g *Graph) *Graph {
 	c := *g
 	c.Nodes = slices.Clone(g.Nodes)
@@ -92,8 +92,8 @@ func (e *evaluating) rewriteNode(n *Node) *Node {
 	return &c
 }
 
-// isTraining reports whether a node computes as in training. Before set 7 the attribute is_test says so, for batch
-// normalization then the number of outputs before set 14. Dropout of sets 7 to 11 never drops anything.
+// isTraining reports whether a node is in training mode. Before operator set 7 the attribute is_test determines the
+// mode; for BatchNormalization before set 14 the number of outputs does. Dropout of sets 7 to 11 never drops values.
 func (e *evaluating) isTraining(n *Node) bool {
 	switch {
 	case !n.hasOp("Dropout", "BatchNormalization") || len(n.Outputs) == 0:
@@ -109,8 +109,8 @@ func (e *evaluating) isTraining(n *Node) bool {
 	return n.Int("training_mode", 0) != 0
 }
 
-// Unsettled returns the nodes that make an output depend on a draw, or on the other images of a batch because they
-// normalise as in training. Shapes depend on neither.
+// Unsettled returns the nodes that make an output depend on random numbers, or on the other images of a batch because
+// they normalise by the batch. Shapes depend on neither.
 func Unsettled(m *Model, output string) []*Node {
 	e := evaluating{opset: m.Opset(), constants: m.Graph.Constants()}
 	var found []*Node
@@ -138,7 +138,7 @@ func Unsettled(m *Model, output string) []*Node {
 	return found
 }
 
-// Describe lists nodes by operator, name and first output, at most five.
+// Describe lists at most five nodes, by operator, name and first output.
 func Describe(nodes []*Node) string {
 	var list []string
 	for _, n := range nodes[:min(len(nodes), 5)] {

@@ -7,8 +7,8 @@ import (
 	"winnow/backbone/graph"
 )
 
-// TestForInference: what was exported in training mode is rewritten, unless something reads what exists in training
-// alone; that, and what is drawn, is unsettled.
+// TestForInference checks that nodes exported in training mode are rewritten unless another node reads an output that
+// exists only in training. Such nodes, and nodes that draw random numbers, are reported as unsettled.
 func TestForInference(t *testing.T) {
 	truth := func(v uint8) *graph.Tensor { c := graph.NewTensor("train", []uint8{v}); c.Type = graph.Bool; return c }
 	node := func(op string, in, out []string, attributes ...*graph.Attribute) *graph.Node {
@@ -74,7 +74,7 @@ func TestForInference(t *testing.T) {
 			t.Errorf("%s: found %q, expected %q", c.name, found, c.want)
 		}
 		if again, more := graph.ForInference(m); again != m || more != nil {
-			t.Errorf("%s: rewritten twice", c.name)
+			t.Errorf("%s: changed when rewritten again", c.name)
 		}
 		if err := m.Check(); err != nil {
 			t.Errorf("%s: %v", c.name, err)

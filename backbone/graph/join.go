@@ -5,23 +5,23 @@ import "fmt"
 // Layer is one affine step of a head: y = x·Wᵀ + b, followed by ReLU if requested.
 type Layer struct {
 	In, Out int
-	Weight  []float32 // Out×In row-major; In×Out with InByOut
+	Weight  []float32 // Out×In row-major, or In×Out if InByOut is set
 	InByOut bool
 	Bias    []float32 // Out numbers, or nil
 	ReLU    bool
 }
 
-// oldestJoin is the first operator set with numpy's broadcasting, which the added nodes need.
+// oldestJoin is the first operator set with numpy's broadcasting, which the added nodes require.
 const oldestJoin = 7
 
-// Join appends layers and, if normalise is true, the normalisation to unit length to a model's only output, a
-// tensor [N,In]. The only output of the new model gets the name output; the old shapes, opset and nodes are
-// kept. The added nodes exist in every operator set from 7 on.
+// Join appends layers to a model's only output, a tensor [N,In], and, if normalise is set, scaling to unit length. The
+// only output of the new model has the given name. Shapes, operator set and nodes of the model do not change. The
+// added nodes exist in every operator set from 7 on. The scaling
 //
 //	z = y / max(‖y‖₂, 10⁻¹²)
 //
-// is written in primitives. LpNormalization would leave a zero vector to the runtime (0/0) and has no CUDA
-// kernel.
+// is written with basic operators. With LpNormalization the result for a zero vector (0/0) would depend on the
+// runtime, and LpNormalization has no CUDA kernel.
 func Join(m *Model, layers []Layer, normalise bool, output string) (*Model, error) {
 	if len(m.Graph.Outputs) != 1 {
 		return nil, fmt.Errorf("graph: join: found %d outputs %s, expected one: cut the model first",
@@ -29,11 +29,11 @@ func Join(m *Model, layers []Layer, normalise bool, output string) (*Model, erro
 	}
 	if v := m.Opset(); v < oldestJoin || v > newestOpset {
 		return nil, fmt.Errorf("graph: join: found operator set %d, expected %d to %d: export the model again "+
-			"with one of them", v, oldestJoin, newestOpset)
+			"with one of these versions", v, oldestJoin, newestOpset)
 	}
 	at := m.Graph.Outputs[0]
 	if s := at.Shape; s != nil && (len(s) != 2 || len(layers) > 0 && s[1].Known() && s[1].Size != int64(layers[0].In)) {
-		return nil, fmt.Errorf("graph: join: output %v, expected [N,D] as the head takes it%s", at,
+		return nil, fmt.Errorf("graph: join: output %v, expected [N,D], the input of the head%s", at,
 			formatLayers(layers))
 	}
 	b := Extend(m)
@@ -47,7 +47,7 @@ func Join(m *Model, layers []Layer, normalise bool, output string) (*Model, erro
 			return nil, fmt.Errorf("graph: join: layer %d: %w", i+1, err)
 		}
 		if i > 0 && l.In != layers[i-1].Out {
-			return nil, fmt.Errorf("graph: join: layer %d takes %d numbers, the one before gives %d", i+1, l.In,
+			return nil, fmt.Errorf("graph: join: layer %d takes %d numbers, the previous one gives %d", i+1, l.In,
 				layers[i-1].Out)
 		}
 		x = b.addAffine(x, l)
@@ -84,7 +84,7 @@ func (b *Builder) addAffine(x string, l Layer) string {
 	inputs := []string{x, b.Constant(NewTensor("head_weight", l.Weight, rows, cols))}
 	bias := l.Bias
 	if bias == nil && b.Opset() < 11 {
-		bias = make([]float32, l.Out) // Gemm's third input is optional only since set 11
+		bias = make([]float32, l.Out) // Gemm's third input is optional only since operator set 11
 	}
 	if bias != nil {
 		inputs = append(inputs, b.Constant(NewTensor("head_bias", bias, int64(l.Out))))

@@ -9,7 +9,7 @@ import (
 	"winnow/backbone/ort"
 )
 
-// headOracle is the plain, slow form of what Join adds.
+// headOracle computes with plain loops the layers that Join adds.
 func headOracle(x []float32, layers []graph.Layer, normalise bool) []float32 {
 	for _, l := range layers {
 		y := make([]float32, l.Out)
@@ -46,8 +46,8 @@ func headOracle(x []float32, layers []graph.Layer, normalise bool) []float32 {
 	return out
 }
 
-// TestJoin runs heads after a small network, for every operator set that both Join and this machine's runtime
-// accept, and compares with plain loops.
+// TestJoin appends heads to a small network, for every operator set that both Join and the runtime accept, and
+// compares with plain loops.
 func TestJoin(t *testing.T) {
 	layers := []graph.Layer{
 		{In: 4, Out: 6, Weight: numbers(21, 24), Bias: numbers(22, 6), ReLU: true},
@@ -67,7 +67,7 @@ func TestJoin(t *testing.T) {
 				t.Fatalf("output %v", out)
 			}
 			images := numbers(5, 3*64)
-			clear(images[64:128]) // a black image: features, and so its vector, are 0
+			clear(images[64:128]) // a black image: its features and its vector are 0
 			in := ort.Float32s(images, 3, 1, 8, 8)
 			x, got := exec(t, backbone, in)[0], exec(t, joined, in)[0]
 			for row := range 3 {
@@ -77,14 +77,15 @@ func TestJoin(t *testing.T) {
 				}
 				spoiled := headOracle(x.F32[4*row:4*row+4], layers, false)
 				if row != 1 && farthest(got.F32[3*row:3*row+3], spoiled) <= 1e-5 {
-					t.Errorf("row %d: a head without normalisation was not seen", row)
+					t.Errorf("row %d: a missing normalisation was not detected", row)
 				}
 			}
 		})
 	}
 }
 
-// TestJoinZero: without biases a zero feature stays zero, not NaN; a tiny one still becomes a unit vector.
+// TestJoinZero checks that without biases a zero feature stays zero, not NaN, and that a tiny feature still becomes a
+// unit vector.
 func TestJoinZero(t *testing.T) {
 	b := graph.NewBuilder("zero", 13)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2)})
@@ -99,8 +100,7 @@ func TestJoinZero(t *testing.T) {
 	}
 }
 
-// TestJoinReal appends a head to a real network cut at its features and compares with plain loops over the
-// features themselves.
+// TestJoinReal appends a head to a real network cut at its features, and compares with plain loops over the features.
 func TestJoinReal(t *testing.T) {
 	_, m := realModel(t, "mobilenetv2-features")
 	layers := []graph.Layer{{In: 1280, Out: 16, Weight: numbers(31, 16*1280), Bias: numbers(32, 16)}}

@@ -8,12 +8,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// states reports whether a field is written although it is 0 or empty: the value of the attribute's kind.
+// states reports whether a field is written even if it is 0 or empty: the value of the attribute's own kind.
 func (a *Attribute) states(number protowire.Number) bool {
 	return number == 2 && a.Kind == KindFloat || number == 3 && a.Kind == KindInt || number == 4 && a.Kind == KindString
 }
 
-// tensorFields is a TensorProto. Its values are in one of several fields.
+// tensorFields is the wire form of a TensorProto, whose values are in one of several fields.
 type tensorFields struct {
 	Dims     []int64    `onnx:"1"`
 	Type     DataType   `onnx:"2"`
@@ -58,7 +58,7 @@ func (t *Tensor) fromWire(fields any) error {
 			form.take()
 		}
 	}
-	if w.Location == 1 { // external data, even without further details
+	if w.Location == 1 { // values in another file, even if no details are given
 		t.external = append(make([]Property, 0, len(w.External)), w.External...)
 	}
 	if t.Type != Text {
@@ -66,7 +66,7 @@ func (t *Tensor) fromWire(fields any) error {
 	}
 	err := t.checkTensor()
 	if forms > 1 {
-		err = errors.New("found its values in two forms, expected one")
+		err = errors.New("its values are given in two forms, expected one")
 	}
 	if err != nil {
 		return fmt.Errorf("tensor %q: %w", t.Name, err)
@@ -74,12 +74,12 @@ func (t *Tensor) fromWire(fields any) error {
 	return nil
 }
 
-// packIntegers converts the numbers of int32_data, int64_data and uint64_data to raw form. A number is an
-// element, the bits of an element (float16), or a byte shared by two elements (int4).
+// packIntegers converts the numbers of int32_data, int64_data and uint64_data to raw form. A number holds an element,
+// the bits of an element (float16), or a byte shared by two elements (int4).
 func (t *Tensor) packIntegers(list []int64) {
 	width := max(int(kinds[t.Type].bits)/8, 1)
 	if width > 8 {
-		return // checkTensor reports what is missing
+		return // checkTensor reports the missing data
 	}
 	t.raw = make([]byte, 0, width*len(list))
 	for _, v := range list {
@@ -87,7 +87,7 @@ func (t *Tensor) packIntegers(list []int64) {
 	}
 }
 
-// infoFields is a ValueInfoProto.
+// infoFields is the wire form of a ValueInfoProto.
 type infoFields struct {
 	Name string      `onnx:"1"`
 	Type *typeFields `onnx:"2"`

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A free size times a known number keeps a name that says so, such as "2*N". Attention merges its heads into
-// the batch and splits them again, and the intermediate sizes must be distinguishable from all others.
+// The product of a free size and a known number has a name that shows both, such as "2*N". Attention merges its heads
+// into the batch and splits them again, so the sizes in between must be distinguishable from other sizes.
 
-// maxMultiple limits the factor; no real size comes near.
+// maxMultiple limits the factor; real sizes are far smaller.
 const maxMultiple = 1 << 40
 
-// maxName limits the name of a multiplied size, because every product has its own name.
+// maxName limits the length of a product's name, because every product has its own name.
 const maxName = 200
 
-// splitMultiple splits the name of a free size: "2*N" is 2 times "N", "N" is 1 times "N".
+// splitMultiple splits the name of a free size: "2*N" gives 2 and "N", "N" gives 1 and "N".
 func splitMultiple(name string) (factor int64, base string) {
 	number, rest, found := strings.Cut(name, "*")
-	if !found || rest == "" || len(number) > 13 { // an error of ParseInt would hold a copy of the text
+	if !found || rest == "" || len(number) > 13 { // longer numbers are rejected: ParseInt's error would copy the text
 		return 1, name
 	}
 	if k, err := strconv.ParseInt(number, 10, 64); err == nil && k > 0 && k <= maxMultiple {
@@ -26,7 +26,7 @@ func splitMultiple(name string) (factor int64, base string) {
 	return 1, name
 }
 
-// scaleDim returns a free size times a known number, unnamed if the size is.
+// scaleDim returns the product of a free size and a known number; the product of an unnamed size is unnamed.
 func scaleDim(name string, by int64) Dim {
 	k, base := splitMultiple(name)
 	switch {
@@ -38,7 +38,7 @@ func scaleDim(name string, by int64) Dim {
 	return Free(strconv.FormatInt(k*by, 10) + "*" + base)
 }
 
-// divideDim returns a free size divided by a known number, unnamed if there is a remainder.
+// divideDim returns the quotient of a free size and a known number; the result is unnamed if there is a remainder.
 func divideDim(name string, by int64) Dim {
 	k, base := splitMultiple(name)
 	if by < 1 || k%by != 0 {

@@ -8,8 +8,8 @@ import (
 	"winnow/internal/regular"
 )
 
-// Read parses an ONNX file. The model points into data, which must not change afterwards. It is safe for any
-// bytes: what is not a model is an error. Use [Model.Check] to check that the graph makes sense.
+// Read parses an ONNX file. The model points into data, which must not change afterwards. Any bytes are safe input:
+// Read returns an error if they are not a model. Use [Model.Check] to check the graph itself.
 func Read(data []byte) (*Model, error) {
 	m, err := readModel(data)
 	if err != nil {
@@ -18,7 +18,7 @@ func Read(data []byte) (*Model, error) {
 	return m, nil
 }
 
-// ReadNamed is Read and Check with the file's name in the errors, for files of the user.
+// ReadNamed reads and checks a file of the user. Errors contain the file's name.
 func ReadNamed(name string, data []byte) (*Model, error) {
 	m, err := ReadBeside(name, data)
 	if err == nil {
@@ -29,7 +29,7 @@ func ReadNamed(name string, data []byte) (*Model, error) {
 	return m, err
 }
 
-// unreadable is the error of a file of the user's.
+// unreadable is the error for a user's file that cannot be used.
 type unreadable struct {
 	name string
 	err  error
@@ -39,13 +39,13 @@ func (e *unreadable) Error() string { return fmt.Sprintf("graph: %s: %v", e.name
 
 func (e *unreadable) Unwrap() error { return e.err }
 
-// Advice says what to do about it.
+// Advice returns what the user can do about the error.
 func (*unreadable) Advice() string {
-	return "copy, download or export the network again, as an ONNX file with its weights inside"
+	return "copy, download or export the network again, as one ONNX file that contains the weights"
 }
 
-// ReadBeside is ReadNamed for a model whose values may be in other files ([Model.References]): it can be cut and run,
-// but those values cannot be read.
+// ReadBeside is like ReadNamed, but accepts a model with values in other files ([Model.References]). The model can be
+// cut and run, but those values cannot be read.
 func ReadBeside(name string, data []byte) (*Model, error) {
 	m, err := readModel(data)
 	if err == nil {
@@ -73,14 +73,14 @@ func readModel(data []byte) (*Model, error) {
 	case err != nil:
 		return nil, err
 	case m.Graph == nil:
-		return nil, errors.New("found no graph: this is not an ONNX model, or it is cut short")
+		return nil, errors.New("found no graph: this is not an ONNX model, or the file is cut short")
 	case len(m.Opsets) == 0:
 		return nil, errors.New("found no operator set version: the file is cut short, or older than ONNX 1.0")
 	}
 	return m, m.Graph.checkRead()
 }
 
-// checkRead returns an error if a node has no operator, or an attribute no value of its kind.
+// checkRead returns an error if a node has no operator, or an attribute has no value of its kind.
 func (g *Graph) checkRead() error {
 	for i, n := range g.Nodes {
 		if n.Op == "" {
@@ -100,5 +100,5 @@ func (g *Graph) checkRead() error {
 	return nil
 }
 
-// Marshal writes the model as an ONNX file. Equal models give equal bytes.
+// Marshal returns the model as an ONNX file. Equal models give equal bytes.
 func (m *Model) Marshal() []byte { return marshalMessage(m) }

@@ -11,8 +11,7 @@ import (
 	"winnow/backbone/ort"
 )
 
-// TestRealRoundTrip: a real file that is read, written and read again is the same model, and reading does not
-// copy its tensors.
+// TestRealRoundTrip checks that a real model is the same after writing and reading, and that reading copies no tensors.
 func TestRealRoundTrip(t *testing.T) {
 	for _, name := range realModels {
 		t.Run(name, func(t *testing.T) {
@@ -38,20 +37,20 @@ func TestRealRoundTrip(t *testing.T) {
 	}
 }
 
-// photo is a batch of n pictures of noise for the networks of 3×224×224.
+// photo returns a batch of n noise images for networks with an input of 3×224×224.
 func photo(n int) ort.Tensor {
 	return ort.Float32s(numbers(11, n*3*224*224), int64(n), 3, 224, 224)
 }
 
-// beside returns the model with further outputs.
+// beside returns the model with additional outputs.
 func beside(m *graph.Model, tensors ...string) *graph.Model {
 	b := graph.Extend(m)
 	b.SetOutputs(tensors...)
 	return b.Model()
 }
 
-// TestRealFeatures: a model cut anywhere computes what the whole model computes there, to 1e-5; a cut with one
-// changed weight is detected.
+// TestRealFeatures checks that a model cut at a tensor computes the same values as the whole model, to 1e-5, and that
+// a cut with one changed weight is detected.
 func TestRealFeatures(t *testing.T) {
 	cuts := map[string][]string{
 		"googlenet-bvlc":             {"features", "pool5/7x7_s1", "inception_4c/output"},
@@ -78,14 +77,14 @@ func TestRealFeatures(t *testing.T) {
 				}
 				spoil(t, cut)
 				if got := exec(t, cut, photo(2))[0]; farthest(got.F32, whole[i].F32) <= 1e-5 {
-					t.Errorf("%s: a spoiled cut was not seen", tensor)
+					t.Errorf("%s: a spoiled cut was not detected", tensor)
 				}
 			}
 		})
 	}
 }
 
-// spoil doubles the largest of the filters.
+// spoil doubles the largest filter weights.
 func spoil(t *testing.T, m *graph.Model) {
 	t.Helper()
 	largest := 0
@@ -105,15 +104,15 @@ func spoil(t *testing.T, m *graph.Model) {
 	m.Graph.Initializers[largest] = graph.NewTensor(old.Name, values, old.Dims...)
 }
 
-// TestRealClassifier: with only its logits as output, the feature tensor of each whole network is still found,
-// and the vector agrees with the network's own features.
+// TestRealClassifier checks that the feature tensor of each whole network is found if only its logits are outputs, and
+// that the vector equals the network's own features.
 func TestRealClassifier(t *testing.T) {
 	for _, c := range []struct {
 		name, at string
 		dim      int
 	}{
-		{"googlenet-bvlc", "features", 1024}, // its Gemm's input
-		{"squeezenet1.1", "fire9", 512},      // the input of the 1×1 Conv that classifies
+		{"googlenet-bvlc", "features", 1024}, // input of its Gemm
+		{"squeezenet1.1", "fire9", 512},      // input of the classifying 1×1 Conv
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, m := realModel(t, c.name)
@@ -137,7 +136,7 @@ func TestRealClassifier(t *testing.T) {
 	}
 }
 
-// TestRealShapes: the shape inferred for every tensor of every network is its shape at run time.
+// TestRealShapes checks that the shape inferred for every tensor in every network is the shape at run time.
 func TestRealShapes(t *testing.T) {
 	for _, name := range realModels {
 		t.Run(name, func(t *testing.T) {
@@ -154,12 +153,12 @@ func TestRealShapes(t *testing.T) {
 	}
 }
 
-// compareShape compares an inferred shape with the real one; with exact no size may be unknown.
+// compareShape compares an inferred shape with the real one. With exact, no size may be unknown.
 func compareShape(t *testing.T, v *graph.ValueInfo, name string, real []int64, free map[string]int64, exact bool) {
 	t.Helper()
 	if v == nil || v.Shape == nil {
 		if exact {
-			t.Errorf("%s: nothing inferred, expected %v", name, real)
+			t.Errorf("%s: no shape inferred, expected %v", name, real)
 		}
 		return
 	}

@@ -1,13 +1,13 @@
 package graph
 
-// rule infers what it can about a node's outputs from what is known about its inputs. It leaves an output unchanged
-// if it can infer nothing about it.
+// rule infers the types, shapes and values of a node's outputs from those of its inputs, as far as possible. It does
+// not set an output about which it can infer nothing.
 type rule func(c *call)
 
-// rules has one rule for each ONNX operator that winnow supports. The version of the operator set matters only
-// where the rule says so. Adding an operator is one line here.
+// rules maps each ONNX operator that winnow supports to its rule. A rule applies to all versions of the operator set
+// unless its comment names a version. A new operator needs one line here.
 var rules = map[string]rule{
-	// Element by element.
+	// Elementwise operators.
 	"Relu": inferSame, "LeakyRelu": inferSame, "PRelu": inferSame, "Elu": inferSame, "Selu": inferSame,
 	"Gelu":    inferSame,
 	"Sigmoid": inferSame, "HardSigmoid": inferSame, "HardSwish": inferSame, "Tanh": inferSame, "Softplus": inferSame,
@@ -38,7 +38,7 @@ var rules = map[string]rule{
 	"Conv": inferConv, "MaxPool": inferPool, "AveragePool": inferPool, "LpPool": inferPool,
 	"GlobalAveragePool": globalPool, "GlobalMaxPool": globalPool, "GlobalLpPool": globalPool,
 
-	// Over axes.
+	// Reductions over axes.
 	"ReduceMean": inferReduce, "ReduceSum": inferReduce, "ReduceMax": inferReduce, "ReduceMin": inferReduce,
 	"ReduceProd": inferReduce,
 	"ReduceL1":   inferReduce, "ReduceL2": inferReduce, "ReduceLogSum": inferReduce, "ReduceLogSumExp": inferReduce,
@@ -51,12 +51,12 @@ var rules = map[string]rule{
 	"Gather": inferGather, "Pad": inferPad,
 	"Resize": inferResize, "Upsample": inferResize,
 
-	// Shapes as values.
+	// Operators that compute shapes.
 	"Shape": shapeValue, "Constant": inferConstant, "ConstantOfShape": constantOfShape, "Range": countUp,
 	"Size": sizeValue,
 }
 
-// ruleKey returns the name of a node's operator in rules; those of other domains include the domain.
+// ruleKey returns the name of a node's operator in rules. Names from other domains include the domain.
 func (n *Node) ruleKey() string {
 	if IsONNX(n.Domain) {
 		return n.Op

@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// flatten: two sizes, the product of those before the axis and of those from it on.
+// inferFlatten returns two sizes: the product of the sizes before the axis, and of those from the axis on.
 func inferFlatten(c *call) {
 	x := c.inputFact(0)
 	at := c.Int("axis", 1)
@@ -23,7 +23,7 @@ func inferFlatten(c *call) {
 	c.setOutput(0, x.typ, out)
 }
 
-// transpose: perm lists the old axis for each new one; if omitted, the order is reversed.
+// inferTranspose reorders the axes. perm lists the old axis of each new axis; if it is omitted, the order is reversed.
 func inferTranspose(c *call) {
 	x := c.inputFact(0)
 	if x.shape == nil {
@@ -50,7 +50,7 @@ func inferTranspose(c *call) {
 	}
 }
 
-// transposeInts reorders elements of these sizes, row by row, into a shape whose i-th axis is axis order[i].
+// transposeInts reorders the elements of a tensor of these sizes, row by row, so that new axis i is old axis order[i].
 func transposeInts(list []number, sizes []int64, order []int) []number {
 	out := make([]number, 0, len(list))
 	var visit func(depth int, at int64)
@@ -68,7 +68,7 @@ func transposeInts(list []number, sizes []int64, order []int) []number {
 	return out
 }
 
-// inferSqueeze removes the given axes (attribute before set 13), or all axes of size 1.
+// inferSqueeze removes the given axes (an attribute before operator set 13), or all axes of size 1.
 func inferSqueeze(c *call) {
 	x := c.inputFact(0)
 	axes, ok := c.listArg(1, "axes")
@@ -77,7 +77,7 @@ func inferSqueeze(c *call) {
 	}
 	if axes == nil {
 		if slices.ContainsFunc(x.shape, func(d Dim) bool { return !d.Known() && d.Name == "" }) {
-			return // it may be 1; a named size is a batch and is not
+			return // unknown: the size may be 1. A named size is a batch and is not 1.
 		}
 		for i, d := range x.shape {
 			if d == Fixed(1) {
@@ -93,7 +93,7 @@ func inferSqueeze(c *call) {
 	c.setInts(x.ints)
 }
 
-// inferUnsqueeze inserts sizes of 1 at the given axes of the new shape (attribute before set 13).
+// inferUnsqueeze inserts sizes of 1 at the given axes of the new shape (an attribute before operator set 13).
 func inferUnsqueeze(c *call) {
 	x := c.inputFact(0)
 	axes, ok := c.listArg(1, "axes")
@@ -122,7 +122,7 @@ func inferUnsqueeze(c *call) {
 	c.setInts(x.ints)
 }
 
-// inferExpand broadcasts to a shape given as a value.
+// inferExpand broadcasts to a shape that is given by an input's values.
 func inferExpand(c *call) {
 	target := c.inputFact(1).ints
 	if target == nil {
@@ -131,7 +131,7 @@ func inferExpand(c *call) {
 	c.setOutput(0, c.inputFact(0).typ, broadcastShapes(c.inputFact(0).shape, toShape(target)))
 }
 
-// inferTile multiplies every size.
+// inferTile multiplies every size by its number of repetitions.
 func inferTile(c *call) {
 	x := c.inputFact(0)
 	repeats := c.inputFact(1).ints
@@ -146,7 +146,7 @@ func inferTile(c *call) {
 	c.setOutput(0, x.typ, out)
 }
 
-// inferConcat adds up sizes along the axis; the other sizes are equal and taken from any input that knows them.
+// inferConcat adds the sizes along the axis. The other sizes are equal; any input where they are known provides them.
 func inferConcat(c *call) {
 	if len(c.in) == 0 {
 		return
@@ -188,7 +188,7 @@ func concatInts(in []fact) []number {
 	return all
 }
 
-// split: parts along the axis, of the given sizes (attribute before set 13) or of equal ones.
+// inferSplit divides the axis into parts of the given sizes (an attribute before operator set 13) or of equal sizes.
 func inferSplit(c *call) {
 	x := c.inputFact(0)
 	at, ok := normaliseAxis(c.Int("axis", 0), len(x.shape))
@@ -199,7 +199,7 @@ func inferSplit(c *call) {
 	each := Free("")
 	if total := x.shape[at]; total.Known() {
 		count := int64(len(c.out))
-		each = Fixed((total.Size + count - 1) / count) // the last may be smaller
+		each = Fixed((total.Size + count - 1) / count) // the last part may be smaller
 	}
 	for i := range c.out {
 		out := slices.Clone(x.shape)
@@ -217,8 +217,8 @@ func inferSplit(c *call) {
 	}
 }
 
-// pad: sizes grow by the padding before and after (attribute before set 11), on all axes or on the listed ones
-// (from set 18 on).
+// inferPad adds the padding before and after (an attribute before operator set 11) to the sizes of all axes, or of the
+// listed axes (from set 18 on).
 func inferPad(c *call) {
 	x := c.inputFact(0)
 	pads, ok := c.listArg(1, "pads")

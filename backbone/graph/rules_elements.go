@@ -2,22 +2,22 @@ package graph
 
 import "slices"
 
-// same: the first output is like the first input.
+// inferSame gives the first output the type and shape of the first input.
 func inferSame(c *call) { c.setOutput(0, c.inputFact(0).typ, c.inputFact(0).shape) }
 
-// inferIdentity is same, values included.
+// inferIdentity is inferSame for values as well.
 func inferIdentity(c *call) {
 	inferSame(c)
 	c.setInts(c.inputFact(0).ints)
 }
 
-// inferDropout has a mask as its second output.
+// inferDropout is inferSame with a mask as the second output.
 func inferDropout(c *call) {
 	inferSame(c)
 	c.setOutput(1, Bool, c.inputFact(0).shape)
 }
 
-// layerNorm also outputs mean and inverse deviation, float32 of size 1 along the normalised axes.
+// layerNorm also outputs mean and inverse deviation, in float32 and with size 1 along the normalised axes.
 func layerNorm(c *call) {
 	inferSame(c)
 	x := c.inputFact(0)
@@ -33,7 +33,7 @@ func layerNorm(c *call) {
 	c.setOutput(2, Float32, kept)
 }
 
-// inferCast changes the type; tracked integers stay tracked, in floating point too, in which exporters divide sizes.
+// inferCast changes the type. It keeps tracked integers in floating point, too: exporters divide sizes as floats.
 func inferCast(c *call) {
 	to := DataType(c.Int("to", 0))
 	c.setOutput(0, to, c.inputFact(0).shape)
@@ -42,7 +42,7 @@ func inferCast(c *call) {
 	}
 }
 
-// inferBroadcast aligns sizes from the last; where they differ, one of them must be 1.
+// inferBroadcast aligns sizes from the last axis. Where two sizes differ, one of them must be 1.
 func inferBroadcast(c *call) {
 	shape := c.inputFact(0).shape
 	for i := 1; i < len(c.in); i++ {
@@ -79,13 +79,13 @@ func broadcastDims(a, b Dim) Dim {
 	return Free("") // two free sizes, either of which may be 1, or sizes that do not match
 }
 
-// inferArithmetic is broadcast that also computes tracked integers.
+// inferArithmetic is inferBroadcast, and also computes tracked integers.
 func inferArithmetic(c *call) {
 	inferBroadcast(c)
 	c.setInts(c.pairElements(func(a, b number) number {
 		if a.known && b.known {
 			if c.Op == "Div" && c.inputFact(0).typ.Floating() && (b.value == 0 || a.value%b.value != 0) {
-				return number{} // not an integer
+				return number{} // the result is not an integer
 			}
 			return computeOp(c.Op, a.value, b.value)
 		}
@@ -110,7 +110,7 @@ func inferArithmetic(c *call) {
 	}))
 }
 
-// knownWholes returns the elements of a tensor if they are known to be integers, whatever their type.
+// knownWholes returns the elements of a tensor of any type if they are known to be integers.
 func (f fact) knownWholes() []number {
 	if f.ints != nil || f.floats == nil {
 		return f.ints
@@ -126,7 +126,7 @@ func (f fact) knownWholes() []number {
 }
 
 func computeOp(op string, a, b int64) number {
-	const far = 1 << 31 // beyond this a product could overflow; no size is that large
+	const far = 1 << 31 // a product of larger numbers could overflow, and sizes are never that large
 	if max(a, b) >= far || min(a, b) <= -far {
 		return number{}
 	}
@@ -141,7 +141,7 @@ func computeOp(op string, a, b int64) number {
 		if b != 0 {
 			return knownNumber(a / b)
 		}
-	case "Mod": // it has the divisor's sign
+	case "Mod": // the sign is that of the divisor, as in ONNX
 		if b != 0 {
 			return knownNumber((a%b + b) % b)
 		}
@@ -155,8 +155,8 @@ func computeOp(op string, a, b int64) number {
 	return number{}
 }
 
-// pairElements applies f to the elements of two inputs of one shape, or to each element of one input and the single
-// element of the other.
+// pairElements applies f to pairs of elements of two inputs. The inputs have the same shape, or one of them has a
+// single element, which is paired with each element of the other.
 func (c *call) pairElements(f func(a, b number) number) []number {
 	a, b := c.inputFact(0).knownWholes(), c.inputFact(1).knownWholes()
 	if len(c.in) == 1 {
@@ -174,7 +174,7 @@ func (c *call) pairElements(f func(a, b number) number) []number {
 	return out
 }
 
-// inferEqual is broadcast to booleans. It tracks integers, because exporters compare sizes with -1.
+// inferEqual broadcasts to booleans. It tracks values, because exporters compare sizes with -1.
 func inferEqual(c *call) {
 	inferBroadcast(c)
 	if len(c.out) == 0 {
@@ -192,7 +192,7 @@ func inferEqual(c *call) {
 	}))
 }
 
-// inferWhere selects between the second and the third input by the first.
+// inferWhere selects elements of the second or third input by the first.
 func inferWhere(c *call) {
 	c.setOutput(0, c.inputFact(1).typ, broadcastShapes(c.inputFact(0).shape, broadcastShapes(c.inputFact(1).shape,
 		c.inputFact(2).shape)))

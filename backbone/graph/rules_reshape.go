@@ -2,8 +2,8 @@ package graph
 
 import "slices"
 
-// reshape: the second input (an attribute before set 5) lists the new sizes. 0 is the old size at that position
-// unless allowzero is set, -1 is what is left.
+// inferReshape: the second input (an attribute before operator set 5) lists the new sizes. 0 keeps the old size at its
+// position unless allowzero is set; -1 is the size that preserves the number of elements.
 func inferReshape(c *call) {
 	x := c.inputFact(0)
 	target := c.inputFact(1).ints
@@ -39,13 +39,12 @@ func inferReshape(c *call) {
 	c.setInts(x.ints)
 }
 
-// unknownShape returns a shape of free sizes.
+// unknownShape returns a shape of unnamed free sizes.
 func unknownShape(rank int) Shape {
 	return slices.Repeat(Shape{Free("")}, rank)
 }
 
-// shapeQuotient returns the size by which out must be multiplied to have as many elements as in. Free sizes with the
-// same name cancel.
+// shapeQuotient returns the factor that gives out as many elements as in. Free sizes of the same name cancel.
 func shapeQuotient(in, out Shape) Dim {
 	if in == nil {
 		return Free("")
@@ -70,7 +69,7 @@ func shapeQuotient(in, out Shape) Dim {
 	return Free("")
 }
 
-// shapeProduct returns the product of the known sizes of a shape, and the names of the free ones.
+// shapeProduct returns the product of the known sizes of a shape, and the names of the free sizes.
 func shapeProduct(s Shape) (known int64, free []string, ok bool) {
 	p := Fixed(1)
 	for _, d := range s {

@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// slice: a range with a step along each listed axis; attributes before set 10, inputs since.
+// inferSlice takes a range with a step along each listed axis: attributes before operator set 10, inputs since.
 func inferSlice(c *call) {
 	x := c.inputFact(0)
 	starts, ok1 := c.listArg(1, "starts")
@@ -47,7 +47,7 @@ func inferSlice(c *call) {
 	c.setInts(ints)
 }
 
-// pickInts returns the elements at some places of an axis of a tensor of known shape, row by row.
+// pickInts returns the elements at the given places of an axis of a tensor of known shape, row by row.
 func pickInts(list []number, shape Shape, axis int, places []int64) []number {
 	sizes, ok := fixedSizes(shape)
 	if list == nil || !ok || !(fact{shape: shape, ints: list}).isComplete() {
@@ -70,10 +70,10 @@ func pickInts(list []number, shape Shape, axis int, places []int64) []number {
 	return out
 }
 
-// progression is the places start, start+step, …, count in number.
+// progression is a list of count places: start, start+step, start+2·step and so on.
 type progression struct{ start, step, count int64 }
 
-// sliceTaken returns what a slice takes of an axis of known size, with ends beyond the axis clipped.
+// sliceTaken returns the places that a slice takes from an axis of known size. Ends beyond the axis are clipped.
 func sliceTaken(d Dim, start, end, step int64) (progression, bool) {
 	if !d.Known() || step == 0 {
 		return progression{}, false
@@ -91,7 +91,7 @@ func sliceTaken(d Dim, start, end, step int64) (progression, bool) {
 	}
 	start, end = clamp(start, 0, n-1), clamp(end, -1, n-1)
 	if step < -n {
-		step = -max(n, 1) // one element either way; this keeps the division from overflowing
+		step = -max(n, 1) // one element is taken either way; the limit prevents an overflow of the division
 	}
 	return progression{start, step, max(0, (start-end-1)/-step+1) * positiveSign(start-end)}, true
 }
@@ -112,21 +112,21 @@ func (p progression) takenPlaces() []int64 {
 	return out
 }
 
-// inferGather replaces the axis by the shape of the indices.
+// inferGather replaces the axis by the axes of the indices.
 func inferGather(c *call) {
 	x, at := c.inputFact(0), c.inputFact(1)
 	a, ok := normaliseAxis(c.Int("axis", 0), len(x.shape))
 	if !ok || at.shape == nil {
 		return
 	}
-	// A scalar's shape is empty, not nil.
+	// The shape of a scalar is empty, not nil.
 	c.setOutput(0, x.typ, append(append(append(Shape{}, x.shape[:a]...), at.shape...), x.shape[a+1:]...))
 	if places, ok := knownValues(at.ints); ok {
 		c.setInts(pickInts(x.ints, x.shape, a, places))
 	}
 }
 
-// shapeValue: the sizes of the input as integers, from start to end (since set 15).
+// shapeValue returns the sizes of the input as integers, from axis start to end (since operator set 15).
 func shapeValue(c *call) {
 	x := c.inputFact(0)
 	if x.shape == nil {
@@ -142,7 +142,7 @@ func shapeValue(c *call) {
 	c.setInts(pickInts(all, ShapeOf(int64(len(all))), 0, p.takenPlaces()))
 }
 
-// sizeValue: the number of elements.
+// sizeValue returns the number of elements.
 func sizeValue(c *call) {
 	c.setOutput(0, Int64, Shape{})
 	if n, free, ok := shapeProduct(c.inputFact(0).shape); ok && c.inputFact(0).shape != nil && len(free) == 0 {
@@ -150,7 +150,7 @@ func sizeValue(c *call) {
 	}
 }
 
-// constant: the value is an attribute.
+// inferConstant takes the value from the node's attribute.
 func inferConstant(c *call) {
 	if len(c.Attributes) != 1 || len(c.out) == 0 {
 		return
@@ -173,7 +173,7 @@ func inferConstant(c *call) {
 	}
 }
 
-// constantOfShape: the input lists the sizes; every element is value, by default a float32 zero.
+// constantOfShape: the input lists the sizes. Every element is the attribute value, by default a float32 zero.
 func constantOfShape(c *call) {
 	value := fact{typ: Float32}
 	if a := c.Attribute("value"); a != nil && a.Tensor != nil {

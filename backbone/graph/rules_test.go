@@ -8,32 +8,32 @@ import (
 	"winnow/backbone/ort"
 )
 
-// ruleCase is one node after inputs of known shape; the first size is the free batch "N".
+// ruleCase is one node after inputs of known shape. The first size is the free batch "N".
 type ruleCase struct {
 	name   string
 	opset  int64
-	shapes [][]int64 // of the float32 inputs at run time; the first size of each of rank > 0 is N
+	shapes [][]int64 // shapes of the float32 inputs at run time; the first size of each input of rank > 0 is N
 	build  func(b *graph.Builder, in []string) string
-	exact  bool // every size must be known before the run
+	exact  bool // whether every size must be known before the run
 }
 
 func ints(b *graph.Builder, values ...int64) string {
 	return b.Constant(graph.NewTensor("ints", values, int64(len(values))))
 }
 
-// one returns the build function of a single node.
+// one returns a builder of a single node.
 func one(op string, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
 	return func(b *graph.Builder, in []string) string { return b.Node(op, in, attributes...) }
 }
 
-// with is one with a further input, a list of integers.
+// with is like one, with a list of integers as an additional input.
 func with(op string, list []int64, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
 	return func(b *graph.Builder, in []string) string {
 		return b.Node(op, append(in, ints(b, list...)), attributes...)
 	}
 }
 
-// conv2 is a Conv with 4 filters over 2 maps.
+// conv2 builds a Conv with 4 filters over 2 maps.
 func conv2(attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
 	return func(b *graph.Builder, in []string) string {
 		return b.Node("Conv", []string{in[0], weight(b, 4, 2, 3, 2)}, attributes...)
@@ -237,7 +237,7 @@ func slices4(lists ...[]int64) func(*graph.Builder, []string) string {
 	}
 }
 
-// TestRules runs each case through ONNX Runtime and compares the inferred shape with the real one.
+// TestRules runs each case with ONNX Runtime and compares the inferred shape with the real shape.
 func TestRules(t *testing.T) {
 	for _, c := range ruleCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -258,7 +258,7 @@ func TestRules(t *testing.T) {
 			b.Output(out)
 			m := b.Model()
 			inferred := graph.Infer(m)[out]
-			if out := m.Graph.Outputs[0]; out.Shape == nil || !c.exact { // let the runtime infer it
+			if out := m.Graph.Outputs[0]; out.Shape == nil || !c.exact { // let the runtime infer the shape
 				out.Shape = nil
 			}
 			real := exec(t, m, feed...)[0]
@@ -270,7 +270,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRankBomb: a graph that doubles a tensor's rank at every node is only tracked up to a limit.
+// TestRankBomb checks that a graph that doubles a tensor's rank at every node is tracked only up to a limit.
 func TestRankBomb(t *testing.T) {
 	b := graph.NewBuilder("bomb", 13)
 	x := b.Input("x", graph.Int64, graph.ShapeOf(1, 1))

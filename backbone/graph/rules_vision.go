@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Rules for what exports of vision transformers contain: position embeddings resized in the graph, and grids of places.
+// Rules for operators in exports of vision transformers: position embeddings resized in the graph, and grids of places.
 
-// resize: the new sizes are the last input (since set 10 sizes or scales), for all axes or for those listed (since
-// set 18). Upsample has only scales, an attribute before set 9.
+// inferResize: the last input gives the new sizes (since operator set 10 as sizes or scales), for all axes or for the
+// listed axes (since set 18). Upsample takes only scales, as an attribute before set 9.
 func inferResize(c *call) {
 	x := c.inputFact(0)
 	if x.shape == nil {
 		return
 	}
 	out := unknownShape(len(x.shape))
-	if len(out) == 4 && c.Attribute("axes") == nil { // of images: neither they nor their channels are resized
+	if len(out) == 4 && c.Attribute("axes") == nil { // [N,C,H,W]: batch and channels are not resized
 		out[0], out[1] = x.shape[0], x.shape[1]
 	}
 	defer func() { c.setOutput(0, x.typ, out) }()
@@ -83,7 +83,7 @@ func countUp(c *call) {
 	}
 }
 
-// inferLogic is broadcast to booleans whose values are tracked.
+// inferLogic broadcasts to booleans and tracks their values.
 func inferLogic(c *call) {
 	inferBroadcast(c)
 	if len(c.out) == 0 {

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// gemm: A (M×K, or its transpose) times B (K×N, or its transpose).
+// inferGemm multiplies A (M×K, or its transpose) by B (K×N, or its transpose).
 func inferGemm(c *call) {
 	a, b := c.inputFact(0), c.inputFact(1)
 	if len(a.shape) != 2 || len(b.shape) != 2 {
@@ -20,7 +20,7 @@ func inferGemm(c *call) {
 	c.setOutput(0, a.typ, Shape{rows, cols})
 }
 
-// matMul is like numpy's: a vector is a row on the left and a column on the right; leading sizes broadcast.
+// matMul follows numpy: a vector is a row on the left and a column on the right; leading sizes are broadcast.
 func matMul(c *call) {
 	a, b := c.inputFact(0).shape, c.inputFact(1).shape
 	if len(a) == 0 || len(b) == 0 {
@@ -38,7 +38,7 @@ func matMul(c *call) {
 	c.setOutput(0, c.inputFact(0).typ, out)
 }
 
-// conv: [N,C,…] with filters [M,C/group,…] gives [N,M,…].
+// inferConv: an input [N,C,…] with filters [M,C/group,…] gives [N,M,…].
 func inferConv(c *call) {
 	x, w := c.inputFact(0), c.inputFact(1)
 	if len(x.shape) < 3 || len(w.shape) != len(x.shape) {
@@ -52,7 +52,7 @@ func inferConv(c *call) {
 	c.setOutput(0, x.typ, append(out, c.countWindows(x.shape[2:], kernel)...))
 }
 
-// pool: windows over each channel; MaxPool may also output the places of its maxima.
+// inferPool applies windows to each channel. MaxPool may also output the places of its maxima.
 func inferPool(c *call) {
 	x := c.inputFact(0)
 	if len(x.shape) < 3 {
@@ -63,7 +63,7 @@ func inferPool(c *call) {
 	c.setOutput(1, Int64, out)
 }
 
-// knownSizes returns the known sizes of a shape, -1 for free ones.
+// knownSizes returns the sizes of a shape, with -1 for free sizes.
 func knownSizes(s Shape) []int64 {
 	out := make([]int64, len(s))
 	for i, d := range s {
@@ -76,8 +76,8 @@ func knownSizes(s Shape) []int64 {
 //
 //	⌊(size + padding before + after - dilation·(kernel-1) - 1) / stride⌋ + 1
 //
-// rounded up with ceil_mode, where a last window that would start in the padding after is left out. With
-// auto_pad SAME_UPPER or SAME_LOWER it is ⌈size / stride⌉.
+// With ceil_mode the quotient is rounded up, but a last window that would start in the padding after the input is left
+// out. With auto_pad SAME_UPPER or SAME_LOWER the number is ⌈size / stride⌉.
 func (c *call) countWindows(in Shape, kernel []int64) Shape {
 	n := len(in)
 	out := make(Shape, n)
@@ -115,8 +115,8 @@ func (c *call) countWindows(in Shape, kernel []int64) Shape {
 	return out
 }
 
-// spatialNumbers returns an attribute with one number per axis, or the default for each, or nil if its length is
-// wrong.
+// spatialNumbers returns an attribute with one number per axis. It returns the default for each axis if the attribute
+// is omitted, and nil if its length is wrong.
 func (c *call) spatialNumbers(name string, n int, otherwise int64) []int64 {
 	list := c.Ints(name)
 	if list == nil {
@@ -128,7 +128,7 @@ func (c *call) spatialNumbers(name string, n int, otherwise int64) []int64 {
 	return list
 }
 
-// globalPool: one number per channel.
+// globalPool gives one number per channel.
 func globalPool(c *call) {
 	x := c.inputFact(0)
 	if len(x.shape) < 3 {
@@ -137,8 +137,8 @@ func globalPool(c *call) {
 	c.setOutput(0, x.typ, append(Shape{x.shape[0], x.shape[1]}, slices.Repeat(Shape{Fixed(1)}, len(x.shape)-2)...))
 }
 
-// reduce: the axes become 1, or are removed. They are an attribute, and an input from set 18 on (ReduceSum:
-// 13).
+// inferReduce gives the reduced axes size 1, or removes them. The axes are an attribute, and an input from operator
+// set 18 on (for ReduceSum from 13 on).
 func inferReduce(c *call) {
 	axes, ok := c.listArg(1, "axes")
 	if !ok {
@@ -160,7 +160,7 @@ func inferReduce(c *call) {
 	}
 }
 
-// topK: the axis has as many places as are asked for, by an attribute before set 10.
+// topK gives the axis the requested number of places, which is an attribute before operator set 10.
 func topK(c *call) {
 	x := c.inputFact(0)
 	at, ok := normaliseAxis(c.Int("axis", -1), len(x.shape))
@@ -178,12 +178,12 @@ func topK(c *call) {
 	c.setOutput(1, Int64, out)
 }
 
-// argReduce is like reduce over one axis, and outputs places.
+// argReduce reduces one axis like inferReduce, and outputs places.
 func argReduce(c *call) {
 	c.setOutput(0, Int64, reduceShape(c.inputFact(0).shape, []int64{c.Int("axis", 0)}, c.Int("keepdims", 1) != 0))
 }
 
-// reduceShape returns the shape after a reduction over the axes (all if none are listed).
+// reduceShape returns the shape after a reduction over the axes, or over all axes if the list is empty.
 func reduceShape(in Shape, axes []int64, keep bool) Shape {
 	if in == nil {
 		return nil

@@ -2,10 +2,9 @@ package graph
 
 import "slices"
 
-// Sized returns a model whose image input takes pictures of another size. Shapes that the file states for other
-// tensors follow from the old size and are removed; inference derives them again. The caller must make sure
-// that the network still makes sense: one that averages over all places does, one with separate weights for
-// each place does not.
+// Sized returns a model whose image input takes images of another size. Shapes that the file declares for other tensors
+// depend on the old size; they are removed and can be inferred again. The caller must check that the network works at
+// the new size: a network that averages over all places does, a network with separate weights for each place does not.
 func Sized(m *Model, input string, planes, high, wide int) *Model {
 	return restateInput(m, input, func(s Shape) {
 		if !s[0].Known() && s[0].Name == "" {
@@ -18,10 +17,10 @@ func Sized(m *Model, input string, planes, high, wide int) *Model {
 // images is the name of a free batch size.
 const images = "images"
 
-// ChannelsFirst returns a model that takes images of one or three colours as float32 [N,C,H,W], instead of
-// [N,H,W,C], the layout in which exporters of TensorFlow networks leave them, or of float16, bfloat16 or float64. Its
-// input has another name and is transposed and cast before the old graph. If the file begins with a Transpose, the two
-// cancel and runtimes drop both.
+// ChannelsFirst returns a model that takes images of one or three colours as float32 [N,C,H,W]. The original may take
+// [N,H,W,C], the layout of exported TensorFlow networks, or float16, bfloat16 or float64. The new input has another
+// name and is transposed and cast before the old graph. If the file begins with a Transpose, the two cancel each
+// other, and runtimes remove both.
 func ChannelsFirst(m *Model) *Model {
 	inputs := m.Graph.DataInputs()
 	if len(inputs) != 1 || !inputs[0].Type.Floating() || len(inputs[0].Shape) != 4 {
@@ -42,7 +41,7 @@ func ChannelsFirst(m *Model) *Model {
 		s, suffix = Shape{s[0], s[3], s[1], s[2]}, "_first"
 	}
 	x := b.Input(in.Name+suffix, Float32, s)
-	to := func(cast bool) string { // the old input, unless a cast follows
+	to := func(cast bool) string { // output of the node: the old input, unless a cast follows
 		if cast {
 			return b.Fresh(in.Name + "_last")
 		}
@@ -58,8 +57,8 @@ func ChannelsFirst(m *Model) *Model {
 	return b.Model()
 }
 
-// restateInput returns the model with a changed shape of its four-dimensional input, and of everything that follows
-// from it.
+// restateInput returns the model with a changed shape of its four-dimensional input. Shapes that depend on the input
+// are removed.
 func restateInput(m *Model, input string, change func(Shape)) *Model {
 	c := Extend(m).Model()
 	g := c.Graph

@@ -15,7 +15,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// realModels are the pretrained networks stored next to the repository.
+// realModels lists the pretrained networks stored next to the repository.
 var realModels = []string{"googlenet-bvlc", "mobilenetv2-features", "squeezenet1.1", "resnet50v2-stage3-features"}
 
 func realModel(t testing.TB, name string) ([]byte, *graph.Model) {
@@ -31,7 +31,7 @@ func realModel(t testing.TB, name string) ([]byte, *graph.Model) {
 	return data, m
 }
 
-// everything compares models including their unexported parts.
+// everything makes cmp compare models including their unexported fields.
 var everything = cmp.Options{
 	cmp.AllowUnexported(graph.Model{}, graph.Graph{}, graph.Node{}, graph.Attribute{}, graph.Tensor{},
 		graph.ValueInfo{}, graph.Dim{}, graph.Opset{}),
@@ -39,7 +39,7 @@ var everything = cmp.Options{
 	cmpopts.EquateEmpty(), cmpopts.EquateNaNs(),
 }
 
-// numbers are n random numbers from -1 to 1.
+// numbers returns n random numbers from -1 to 1.
 func numbers(seed uint64, n int) []float32 {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	out := make([]float32, n)
@@ -49,7 +49,7 @@ func numbers(seed uint64, n int) []float32 {
 	return out
 }
 
-// exec runs a model through ONNX Runtime and returns all its outputs for its inputs in order.
+// exec runs a model with ONNX Runtime on its inputs in order, and returns all outputs.
 func exec(t testing.TB, m *graph.Model, in ...ort.Tensor) []ort.Tensor {
 	t.Helper()
 	if err := m.Check(); err != nil {
@@ -67,8 +67,7 @@ func exec(t testing.TB, m *graph.Model, in ...ort.Tensor) []ort.Tensor {
 	return out
 }
 
-// farthest is the largest difference between two lists of numbers; lists of different lengths are infinitely
-// far apart.
+// farthest returns the largest difference between two lists of numbers, or infinity if their lengths differ.
 func farthest(a, b []float32) float64 {
 	if len(a) != len(b) {
 		return 1e30
@@ -84,7 +83,7 @@ func farthest(a, b []float32) float64 {
 	return worst
 }
 
-// small is a two-layer network over images of 1×8×8 that uses most kinds of fields.
+// small returns a two-layer network over images of 1×8×8 that uses most kinds of fields.
 func small(opset int64) *graph.Model {
 	b := graph.NewBuilder("small", opset)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(1), graph.Fixed(8), graph.Fixed(8)})

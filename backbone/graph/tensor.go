@@ -6,20 +6,20 @@ import (
 	"math"
 )
 
-// Tensor is a constant array: an initializer, or the value of an attribute. Its elements are stored in ONNX's
-// raw form (little-endian, row-major), whichever of the two forms the file used.
+// Tensor is a constant array: an initializer, or the value of an attribute. Its elements are in ONNX's raw form
+// (little-endian, row-major), even if the file uses the typed form.
 type Tensor struct {
 	Name string
 	Type DataType
 	Dims []int64
 
 	raw      []byte
-	texts    []string   // of a Text tensor
-	external []Property // where the values are, if in another file
+	texts    []string   // elements of a Text tensor
+	external []Property // location of values in another file
 	rest     []byte
 }
 
-// maxElements limits the number of elements of one tensor, far above what a file can hold.
+// maxElements limits the number of elements of one tensor; files hold far fewer.
 const maxElements = 1 << 40
 
 // Size returns the number of elements.
@@ -27,14 +27,14 @@ func (t *Tensor) Size() (int64, error) {
 	n := int64(1)
 	for _, d := range t.Dims {
 		if d < 0 || (d > 0 && n > maxElements/d) {
-			return 0, fmt.Errorf("dims %v are not sizes", t.Dims)
+			return 0, fmt.Errorf("dims %v: expected sizes ≥ 0 with at most 2⁴⁰ elements", t.Dims)
 		}
 		n *= d
 	}
 	return n, nil
 }
 
-// External returns the file that holds the tensor's values, or "" if they are here.
+// External returns the file that holds the tensor's values, or "" if they are in the model.
 func (t *Tensor) External() string {
 	if t.external == nil {
 		return ""
@@ -47,10 +47,10 @@ func (t *Tensor) External() string {
 	return "(unnamed)"
 }
 
-// Raw returns the elements as bytes, which must not be changed.
+// Raw returns the elements as bytes. The caller must not change them.
 func (t *Tensor) Raw() []byte { return t.raw }
 
-// checkTensor validates the data against type and dims.
+// checkTensor checks the data against type and dims.
 func (t *Tensor) checkTensor() error {
 	n, err := t.Size()
 	if err != nil {
@@ -74,7 +74,7 @@ func (t *Tensor) checkTensor() error {
 	return nil
 }
 
-// checkValuesHere returns an error if the values cannot be read.
+// checkValuesHere returns an error if the values are in another file.
 func (t *Tensor) checkValuesHere() error {
 	if file := t.External(); file != "" {
 		return fmt.Errorf("tensor %q: its values are in another file, %q, expected them in the model: "+
@@ -98,7 +98,7 @@ func (t *Tensor) Int64s() ([]int64, error) {
 	return decodeRaw[int64](t)
 }
 
-// decodeRaw converts the raw elements.
+// decodeRaw converts the raw elements to T.
 func decodeRaw[T float32 | float64 | int64](t *Tensor) ([]T, error) {
 	if err := t.checkValuesHere(); err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
@@ -108,7 +108,7 @@ func decodeRaw[T float32 | float64 | int64](t *Tensor) ([]T, error) {
 	}
 	get, width := elementReader[T](t.Type)
 	if get == nil {
-		return nil, fmt.Errorf("graph: tensor %q: elements %v are not numbers this program reads", t.Name, t.Type)
+		return nil, fmt.Errorf("graph: tensor %q: elements of type %v cannot be read as numbers", t.Name, t.Type)
 	}
 	out := make([]T, len(t.raw)/width)
 	for i := range out {
@@ -117,8 +117,8 @@ func decodeRaw[T float32 | float64 | int64](t *Tensor) ([]T, error) {
 	return out, nil
 }
 
-// elementReader returns the function that reads one element of a type, and its width in bytes; nil for unsupported
-// types.
+// elementReader returns a function that reads one element of a type, and the element's width in bytes. It returns nil
+// for unsupported types.
 func elementReader[T float32 | float64 | int64](t DataType) (get func([]byte) T, width int) {
 	le := binary.LittleEndian
 	switch t {
@@ -150,7 +150,7 @@ func elementReader[T float32 | float64 | int64](t DataType) (get func([]byte) T,
 	return nil, 0
 }
 
-// halfToFloat returns the value of an IEEE 754 binary16 number: 1 bit sign, 5 exponent (bias 15), 10 fraction.
+// halfToFloat converts an IEEE 754 binary16 number: 1 sign bit, 5 exponent bits (bias 15), 10 fraction bits.
 func halfToFloat(h uint16) float32 {
 	sign := float32(1)
 	if h&0x8000 != 0 {
@@ -185,9 +185,9 @@ func NewTensor[T float32 | float64 | int64 | int32 | uint8](name string, data []
 	case []uint8:
 		t.Type = Uint8
 	}
-	t.raw, _ = binary.Append([]byte{}, binary.LittleEndian, data) // numbers of a fixed size cannot fail
+	t.raw, _ = binary.Append([]byte{}, binary.LittleEndian, data) // cannot fail: the numbers have a fixed size
 	if err := t.checkTensor(); err != nil {
-		panic("graph: tensor " + name + ": " + err.Error()) // the caller's own sizes: a bug of ours
+		panic("graph: tensor " + name + ": " + err.Error()) // a bug of the caller: dims are not from a file
 	}
 	return t
 }

@@ -4,8 +4,7 @@ import (
 	"slices"
 )
 
-// Known returns the elements of the small integer tensors whose values follow from the model alone, mostly
-// shapes and axes.
+// Known returns the elements of small integer tensors that do not depend on the inputs, mostly shapes and axes.
 func Known(m *Model) map[string][]int64 {
 	values := map[string][]int64{}
 	for name, f := range inferModel(m) {
@@ -16,7 +15,7 @@ func Known(m *Model) map[string][]int64 {
 	return values
 }
 
-// Reserve marks every name of another graph as taken, so that names of the two graphs never coincide.
+// Reserve marks every name of another graph as taken, so that the two graphs use different names.
 func (b *Builder) Reserve(g *Graph) { b.takeAll(g) }
 
 // Import declares that the model uses an operator set of another domain.
@@ -29,7 +28,7 @@ func (b *Builder) Import(domain string, version int64) {
 	b.m.Opsets = append(slices.Clone(b.m.Opsets), Opset{Domain: domain, Version: version})
 }
 
-// Prune removes the nodes and constants that none of these tensors needs.
+// Prune removes the nodes and constants that the given tensors do not need.
 func (b *Builder) Prune(tensors []string) {
 	g := b.m.Graph
 	nodes, needed := g.nodesBehind(tensors...)
@@ -37,8 +36,8 @@ func (b *Builder) Prune(tensors []string) {
 	g.Initializers = filterList(g.Initializers, func(t *Tensor) bool { return needed[t.Name] })
 }
 
-// ConstantValue returns the tensor that a Constant node makes, named like its output, or nil for other nodes
-// and for constants that are text or sparse.
+// ConstantValue returns the tensor of a Constant node, named after the node's output. It returns nil for other nodes
+// and for text or sparse constants.
 func (n *Node) ConstantValue() *Tensor {
 	if !n.hasOp("Constant") || len(n.Outputs) != 1 || len(n.Attributes) != 1 {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Dim is one size of a shape: fixed, or free with Size -1 and perhaps a name ("N"). Two free sizes with the
-// same name are equal.
+// Dim is one size of a shape: fixed, or free with Size -1 and an optional name ("N"). Two free sizes with the same
+// name are equal.
 type Dim struct {
 	Size int64
 	Name string
@@ -15,7 +15,7 @@ type Dim struct {
 // Fixed returns a known size.
 func Fixed(n int64) Dim { return Dim{Size: n} }
 
-// Free returns a size that is only known at run time; name may be "".
+// Free returns a size that is known only at run time; name may be "".
 func Free(name string) Dim { return Dim{Size: -1, Name: name} }
 
 // Known reports whether the size is fixed.
@@ -26,7 +26,7 @@ func (d Dim) isSameSize(e Dim) bool {
 	return d.Known() && d.Size == e.Size || !d.Known() && !e.Known() && d.Name != "" && d.Name == e.Name
 }
 
-// String returns the size, the name of a free one, or "?".
+// String returns the size, the name of a free size, or "?".
 func (d Dim) String() string {
 	switch {
 	case d.Known():
@@ -37,10 +37,10 @@ func (d Dim) String() string {
 	return "?"
 }
 
-// Shape lists the sizes of a tensor: nil if even their number is unknown, empty for a scalar.
+// Shape lists the sizes of a tensor. It is nil if the rank is unknown, and empty for a scalar.
 type Shape []Dim
 
-// ShapeOf returns a shape of fixed sizes; -1 is a free one.
+// ShapeOf returns a shape of fixed sizes; -1 gives a free size.
 func ShapeOf(sizes ...int64) Shape {
 	s := make(Shape, len(sizes))
 	for i, n := range sizes {
@@ -49,7 +49,7 @@ func ShapeOf(sizes ...int64) Shape {
 	return s
 }
 
-// String returns the shape in the usual notation, [N,3,224,224], or "?" if nothing is known.
+// String returns the shape in the usual notation, [N,3,224,224], or "?" if the rank is unknown.
 func (s Shape) String() string {
 	if s == nil {
 		return "?"
@@ -61,8 +61,8 @@ func (s Shape) String() string {
 	return "[" + strings.Join(parts, ",") + "]"
 }
 
-// ValueInfo describes a tensor: an input, an output, or an intermediate one. Type 0 is a value that is not a
-// tensor (a sequence, a map), or whose type is not stated.
+// ValueInfo describes an input, an output or an intermediate tensor. Type 0 means that the value is not a tensor (but
+// a sequence or map), or that its type is not declared.
 type ValueInfo struct {
 	Name  string
 	Type  DataType

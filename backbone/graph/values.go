@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// WithValues stores numbers in a model. Each named initializer, or tensor made by a Constant node, gets the
-// given values, row-major, and keeps its shape and its type, float32. This puts trained weights and running
-// statistics back into the original model, which is then an ordinary file again.
+// WithValues stores numbers in a model. Each named constant, an initializer or the output of a Constant node, gets the
+// given row-major values and keeps its shape and its type, float32. This puts trained weights and running statistics
+// back into the original model, which is then an ordinary ONNX file.
 func WithValues(m *Model, values map[string][]float32) (*Model, error) {
 	c := Extend(m).Model()
 	left := maps.Clone(values)

@@ -8,8 +8,8 @@ import (
 	"winnow/internal/testing/exports"
 )
 
-// TestVision: of vision transformers as exporters write them the network's own vector is found, and is what plain loops
-// computed.
+// TestVision checks that the feature tensor is found in vision transformers as exporters write them, and that its
+// values equal those of plain loops.
 func TestVision(t *testing.T) {
 	const images, side = 3, 12
 	for _, n := range exports.Transformers(t) {

@@ -15,7 +15,7 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// msg writes protobuf by hand, without the writer, as input for the reader.
+// msg writes protobuf by hand, independently of the writer, as input for the reader.
 type msg []byte
 
 func (m msg) num(field protowire.Number, v uint64) msg {
@@ -28,12 +28,12 @@ func (m msg) bytes(field protowire.Number, b []byte) msg {
 
 func (m msg) text(field protowire.Number, s string) msg { return m.bytes(field, []byte(s)) }
 
-// file wraps the fields of a graph in a model.
+// file returns a model that contains the fields of a graph.
 func file(graph msg) []byte {
 	return msg{}.num(1, 8).bytes(7, graph).bytes(8, msg{}.num(2, 17))
 }
 
-// TestUnknownFields: unknown fields survive reading and writing.
+// TestUnknownFields checks that reading and writing preserve unknown fields.
 func TestUnknownFields(t *testing.T) {
 	mark := func(m msg, text string) msg { return m.text(900, text) }
 	dim := mark(msg{}.text(2, "N"), "in dim")
@@ -53,12 +53,12 @@ func TestUnknownFields(t *testing.T) {
 	out := m.Marshal()
 	for _, place := range []string{"type", "value info", "attribute", "node", "tensor", "graph", "model"} {
 		if field := (msg{}).text(900, "in "+place); !bytes.Contains(out, field) {
-			t.Errorf("the field in %s is gone", place)
+			t.Errorf("the field in %s is missing", place)
 		}
 	}
 }
 
-// TestTensorForms reads one tensor in each form that the format has for it.
+// TestTensorForms reads one tensor in each form that the format allows.
 func TestTensorForms(t *testing.T) {
 	packed := func(list ...uint64) (b []byte) {
 		for _, v := range list {
@@ -132,7 +132,7 @@ func TestHalfEnds(t *testing.T) {
 	}
 }
 
-// TestReadRefuses: each bad file gives a one-line error that says what is wrong.
+// TestReadRefuses checks that each bad file gives a one-line error with the reason.
 func TestReadRefuses(t *testing.T) {
 	whole := small(13).Marshal()
 	weight := func(m msg) []byte { return file(msg{}.bytes(5, m.text(8, "w"))) }
@@ -149,8 +149,8 @@ func TestReadRefuses(t *testing.T) {
 		"no operator":     {file(msg{}.bytes(1, msg{}.text(1, "x"))), "node 1 \"\": found no operator"},
 		"too few values": {weight(msg{}.num(1, 3).num(2, 1).bytes(9, make([]byte, 8))),
 			"float32 [3]: found 8 bytes of data, expected 12"},
-		"huge":         {weight(msg{}.num(1, 1<<40).num(1, 1<<40).num(2, 1)), "are not sizes"},
-		"negative":     {weight(msg{}.num(1, math.MaxUint64).num(2, 1)), "are not sizes"},
+		"huge":         {weight(msg{}.num(1, 1<<40).num(1, 1<<40).num(2, 1)), "expected sizes"},
+		"negative":     {weight(msg{}.num(1, math.MaxUint64).num(2, 1)), "expected sizes"},
 		"unknown type": {weight(msg{}.num(1, 1).num(2, 99)), "element type 99 is not known"},
 		"two forms": {weight(msg{}.num(1, 1).num(2, 1).bytes(9, make([]byte, 4)).bytes(4, make([]byte, 4))),
 			"two forms"},
@@ -169,7 +169,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestDepth: too deeply nested graphs are an error, not a stack overflow.
+// TestDepth checks that deeply nested graphs are an error, not a stack overflow.
 func TestDepth(t *testing.T) {
 	g := msg{}
 	for range 1000 {
@@ -180,8 +180,8 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestExternal: a tensor whose values are in another file can be read; using it is an error that says what to
-// do.
+// TestExternal checks that a tensor whose values are in another file can be read, and that using it gives an error
+// with advice.
 func TestExternal(t *testing.T) {
 	place := msg{}.text(1, "location").text(2, "weights.bin")
 	w := msg{}.num(1, 1000).num(2, 1).text(8, "w").bytes(13, place).num(14, 1)
@@ -202,11 +202,11 @@ func TestExternal(t *testing.T) {
 		}
 	}
 	if !bytes.Contains(m.Marshal(), place) {
-		t.Error("the place is gone after writing")
+		t.Error("the location is missing after writing")
 	}
 }
 
-// TestDamaged cuts a file everywhere and flips every bit of it: the result is an error or another model, never
+// TestDamaged truncates a file at every byte and flips every bit. The result must be an error or another model, never
 // a panic.
 func TestDamaged(t *testing.T) {
 	whole := small(13).Marshal()
@@ -223,8 +223,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// walkAll does with arbitrary bytes what the program does with a file; with deep it also compares field by
-// field.
+// walkAll does with arbitrary bytes what winnow does with a file. With deep it also compares models field by field.
 func walkAll(t *testing.T, data []byte, deep bool) {
 	t.Helper()
 	m, err := graph.Read(data)
@@ -234,7 +233,7 @@ func walkAll(t *testing.T, data []byte, deep bool) {
 	first := m.Marshal()
 	again, err := graph.Read(first)
 	if err != nil {
-		t.Fatalf("what was written cannot be read: %v", err)
+		t.Fatalf("the written model cannot be read: %v", err)
 	}
 	if second := again.Marshal(); !bytes.Equal(first, second) {
 		t.Fatal("written twice, the bytes differ")
@@ -275,7 +274,7 @@ func FuzzRead(f *testing.F) {
 				graph.Infer(m)
 			}
 		})
-		if len(data) < 1<<16 { // the nesting of fields matters; large inputs only slow the search
+		if len(data) < 1<<16 { // the nesting of fields matters; large inputs only slow down the search
 			walkAll(t, data, true)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkDecode compares with the standard library on a photograph of 500×375 with chroma at a quarter.
+// BenchmarkDecode compares with the standard library on a photograph of 500×375 pixels with chroma at a quarter.
 func BenchmarkDecode(b *testing.B) {
 	data := painted(b, 500, 375, 92)
 	b.Run("jfif", func(b *testing.B) {

@@ -5,25 +5,25 @@ import (
 	"encoding/binary"
 )
 
-// lookBits is how many bits one table lookup decodes. Codes of photographs are seldom longer, even with the
-// coefficient that follows.
+// lookBits is how many bits one table lookup decodes. Codes in photographs are seldom longer, even together with the
+// bits of the coefficient that follows.
 const lookBits = 10
 
-// blockEnd marks, in a short table, the code after which a block has no more coefficients.
+// blockEnd marks, in the table short, the code after which the block has no more coefficients.
 const blockEnd = 0x80
 
-// huffman is a table of codes (C.2).
+// huffman is a Huffman table (C.2).
 type huffman struct {
 	known   bool
-	look    [1 << lookBits]uint16 // length<<8 | value of the code that begins with these bits; 0: it is longer
-	short   [1 << lookBits]uint32 // coefficient<<16 | zeros before it<<8 | length; 0: both do not fit in lookBits
+	look    [1 << lookBits]uint16 // length<<8 | value of the code that starts with these bits; 0: a longer code
+	short   [1 << lookBits]uint32 // coefficient<<16 | zeros before it<<8 | length; 0: longer than lookBits
 	beyond  [18]int32             // for codes of n bits: the first longer code, aligned to 16 bits
 	offset  [17]int32             // from a code of n bits to the index of its value
 	values  []byte
 	maximum byte // the largest value
 }
 
-// huffmanTables reads a segment of Huffman tables (B.2.4.2).
+// huffmanTables reads a segment that defines Huffman tables (B.2.4.2).
 func (d *decoder) huffmanTables(s []byte) bool {
 	for len(s) > 0 {
 		if len(s) < 17 || s[0]>>4 > 1 || s[0]&15 > 3 {
@@ -48,7 +48,7 @@ func (d *decoder) huffmanTables(s []byte) bool {
 	return true
 }
 
-// buildHuffman makes the table from the number of codes of each length and their values in order.
+// buildHuffman builds the table from the number of codes of each length and their values in order.
 func (t *huffman) buildHuffman(counts, values []byte) bool {
 	*t = huffman{known: true, values: values}
 	for _, v := range values {
@@ -78,8 +78,8 @@ func (t *huffman) buildHuffman(counts, values []byte) bool {
 	return true
 }
 
-// fillShortcuts fills the table of coefficients that one lookup decodes together with their codes. Sixteen zeros are
-// a coefficient 0 after fifteen zeros. In a table of differences the mark of a block's end has no meaning.
+// fillShortcuts fills the table short of coefficients that one lookup decodes together with their codes. The code for
+// sixteen zeros becomes a coefficient 0 after fifteen zeros. Tables for DC differences ignore blockEnd.
 func (t *huffman) fillShortcuts() {
 	for i, e := range t.look {
 		n, run, size := int(e>>8), uint32(e>>4&15), int(e&15)
@@ -97,18 +97,18 @@ func (t *huffman) fillShortcuts() {
 	}
 }
 
-// reservoir holds coded data that has been read ahead. The first count bits of bits are unread; those below are
-// the beginning of what follows in the window, or 0.
+// reservoir holds coded data that has been read ahead. The upper count bits of bits are unread; the lower bits are 0
+// or a copy of the next bits in the window.
 type reservoir struct {
 	bits    uint64
 	count   uint
-	window  [4096 + 8]byte // coded data without the zeros after bytes of ff; those from at to end are unread
+	window  [4096 + 8]byte // coded data without the zero bytes that follow ff bytes; bytes at to end are unread
 	at, end int
-	pos     int // place in the file after the window
+	pos     int // position in the file after the window
 	padded  int // zero bits appended after the end of the coded data
 }
 
-// refillBits makes at least 56 bits ready.
+// refillBits makes sure that at least 56 bits are in bits.
 func (r *reservoir) refillBits(data []byte) {
 	if r.at+8 > r.end {
 		r.slideWindow(data)
@@ -118,7 +118,8 @@ func (r *reservoir) refillBits(data []byte) {
 	r.count |= 56
 }
 
-// slideWindow fills the window. After the end of the coded data it appends zeros and counts them.
+// slideWindow moves the unread bytes to the window's start and fills the rest. After the end of the coded data it
+// appends zeros and counts them.
 func (r *reservoir) slideWindow(data []byte) {
 	r.end = copy(r.window[:], r.window[r.at:r.end])
 	r.at = 0
@@ -131,7 +132,7 @@ func (r *reservoir) slideWindow(data []byte) {
 		r.pos += n
 		switch {
 		case r.end == len(r.window):
-		case r.pos+1 < len(data) && data[r.pos+1] == 0: // an ff of the data has a zero after it
+		case r.pos+1 < len(data) && data[r.pos+1] == 0: // an ff byte in the data is followed by a zero
 			r.window[r.end] = 0xff
 			r.end++
 			r.pos += 2
@@ -146,7 +147,7 @@ func (r *reservoir) slideWindow(data []byte) {
 	}
 }
 
-// decodeSymbol decodes one value. At least 16 bits must be ready.
+// decodeSymbol decodes one value. At least 16 bits must be in bits.
 func (r *reservoir) decodeSymbol(t *huffman) byte {
 	if e := t.look[r.bits>>(64-lookBits)]; e != 0 {
 		r.dropBits(uint(e >> 8))
@@ -157,17 +158,17 @@ func (r *reservoir) decodeSymbol(t *huffman) byte {
 	for code >= t.beyond[n] {
 		n++
 	}
-	r.dropBits(uint(n)) // 17 bits are not a code: indexing offset panics, which decode turns into an error
+	r.dropBits(uint(n)) // n = 17 is an invalid code: indexing offset panics, and decodeScaled turns that into an error
 	return t.values[t.offset[n]+code>>(16-n)]
 }
 
-// dropBits skips n bits that are ready.
+// dropBits skips n bits.
 func (r *reservoir) dropBits(n uint) {
 	r.bits <<= n & 63
 	r.count -= n
 }
 
-// takeBits reads n bits that are ready.
+// takeBits reads n bits as an unsigned number.
 func (r *reservoir) takeBits(n int) int32 {
 	v := int32(r.bits >> 1 >> (63 - uint(n)&63))
 	r.dropBits(uint(n))
@@ -183,10 +184,11 @@ func (r *reservoir) readSigned(n int) int32 {
 	return v
 }
 
-// countUnread returns how many bits of the coded data are left. Negative: more was decoded than the data has.
+// countUnread returns how many bits of the coded data are unread. A negative result means that more bits were decoded
+// than the data contains.
 func (r *reservoir) countUnread() int { return int(r.count) + 8*(r.end-r.at) - r.padded }
 
-// byteEnd drops the bits before the next marker. It returns false if it drops whole bytes of data.
+// byteEnd drops the bits before the next marker. It returns false if at least one whole byte of data would be dropped.
 func (r *reservoir) byteEnd() bool {
 	left := r.countUnread()
 	r.bits, r.count, r.at, r.end, r.padded = 0, 0, 0, 0, 0

@@ -1,8 +1,8 @@
 package jfif
 
-// The inverse cosine transform of 8×8 coefficients (A.3.3) by the factorisation of Loeffler, Ligtenberg and Moschytz,
-// with libjpeg's ("islow") integers: constants have 13 fractional bits, the results of the columns 2, and each sum is
-// rounded half up when bits are dropped. The order of operations is libjpeg's; another order gives other bits.
+// The inverse cosine transform of 8×8 coefficients (A.3.3) uses the factorisation of Loeffler, Ligtenberg and Moschytz
+// with libjpeg's ("islow") integers: constants have 13 fractional bits, results of the columns have 2, and sums are
+// rounded half up when bits are dropped. The order of operations is libjpeg's, because another order gives other bits.
 //
 // Source: Loeffler, Ligtenberg, Moschytz, Practical fast 1-D DCT algorithms with 11 multiplications, ICASSP 1989,
 // figure 1.
@@ -10,7 +10,7 @@ const (
 	fractional = 13
 	between    = 2
 
-	// Cosines of k·π/16 and their sums, times 2¹³: c_k = √2·cos(k·π/16).
+	// Cosines and sums of cosines, times 2¹³: c_k = √2·cos(k·π/16).
 	c6          = 4433  // 0.541196100
 	c2MinusC6   = 6270  // 0.765366865
 	c2PlusC6    = 15137 // 1.847759065
@@ -64,7 +64,7 @@ func invertDCT(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 	}
 }
 
-// transformEight transforms eight numbers; the results are times 2¹³. half is added for the rounding that follows.
+// transformEight transforms eight numbers; the results are scaled by 2¹³. half is added for the rounding of the caller.
 func transformEight(x0, x1, x2, x3, x4, x5, x6, x7, half int32) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
 	z := (x2 + x6) * c6
 	t2, t3 := z-x6*c2PlusC6, z+x2*c2MinusC6

@@ -1,7 +1,8 @@
 #include "textflag.h"
 
-// The transforms of idct.go and scaled.go with a row of eight 32-bit numbers in a register: the same sums modulo 2³²,
-// so the same bits, of damaged data too. X0 … X7 of a macro are the inputs and then the outputs.
+// The transforms of idct.go and scaled.go with a row of eight 32-bit numbers in a register. They compute the same sums
+// modulo 2³², and therefore the same bits, also for damaged data. X0 … X7 of a macro are its inputs and then its
+// outputs.
 
 #define EIGHTFOLD(name, v) \
 	DATA name<>+0(SB)/4, $v  \
@@ -46,14 +47,14 @@ EIGHTFOLD(fourRowHalf, 0x40000)  // half of 1<<19
 
 EIGHTFOLD(words128, 0x00800080) // 128 in each half
 
-// Four bytes of four columns, to four rows.
+// Converts four bytes of four columns to four rows.
 DATA fourByFour<>+0(SB)/8, $0x0d0905010c080400
 DATA fourByFour<>+8(SB)/8, $0x0f0b07030e0a0602
 DATA fourByFour<>+16(SB)/8, $0x0d0905010c080400
 DATA fourByFour<>+24(SB)/8, $0x0f0b07030e0a0602
 GLOBL fourByFour<>(SB), RODATA|NOPTR, $32
 
-// EIGHT is the function eight, with the shift behind it.
+// EIGHT is the function transformEight, followed by the shift.
 #define EIGHT(X0, X1, X2, X3, X4, X5, X6, X7, A, B, C, D, E, F, G, H, half, shift) \
 	VPADDD  X6, X2, A           \
 	VPMULLD c6<>(SB), A, A      \
@@ -112,7 +113,7 @@ GLOBL fourByFour<>(SB), RODATA|NOPTR, $32
 	VPSRAD  $shift, X6, X6      \
 	VPSRAD  $shift, H, X7
 
-// ROW reads a row of coefficients times their quantisers.
+// ROW reads a row of coefficients and multiplies them by their quantisers.
 #define ROW(y, to) \
 	VPMOVSXWD (16*y)(SI), to \
 	VPMULLD   (32*y)(DX), to, to
@@ -133,7 +134,7 @@ TEXT ·idctAVX2(SB), NOSPLIT, $0-32
 	ROW(7, Y7)
 	EIGHT(Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15, columnHalf, 11)
 
-	// Rows to columns.
+	// Transposes rows to columns.
 	VPUNPCKLDQ  Y1, Y0, Y8
 	VPUNPCKHDQ  Y1, Y0, Y9
 	VPUNPCKLDQ  Y3, Y2, Y10
@@ -160,7 +161,7 @@ TEXT ·idctAVX2(SB), NOSPLIT, $0-32
 	VPERM2I128  $0x31, Y7, Y3, Y15
 	EIGHT(Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15, Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, rowHalf, 18)
 
-	// To bytes, and columns to rows: 0 … 3 and 4 … 7 in the halves.
+	// Converts to bytes, and columns to rows: 0 … 3 and 4 … 7 in the halves.
 	VMOVDQU    words128<>(SB), Y0
 	VMOVDQU    fourByFour<>(SB), Y1
 	VPACKSSDW  Y9, Y8, Y8
@@ -192,7 +193,7 @@ TEXT ·idctAVX2(SB), NOSPLIT, $0-32
 	VZEROUPPER
 	RET
 
-// FOUR is the function four; the outputs are in X0, X2, X3 and X1.
+// FOUR is the function transformFour; the outputs are in X0, X2, X3 and X1.
 #define FOUR(X0, X1, X2, X3, X5, X6, X7, A, B, C, half, shift) \
 	VPSLLD  $14, X0, X0            \
 	VPADDD  half<>(SB), X0, X0     \ // t0
@@ -239,7 +240,8 @@ TEXT ·idct4AVX2(SB), NOSPLIT, $0-32
 	ROW(7, Y7)
 	FOUR(Y0, Y1, Y2, Y3, Y5, Y6, Y7, Y8, Y9, Y10, fourColumnHalf, 12)
 
-	// Rows Y0, Y2, Y3, Y1 to columns: 0 and 4, 1 and 5, 2 and 6, 3 and 7 in the halves. Column 4 has no part.
+	// Transposes the rows Y0, Y2, Y3, Y1 to columns: 0 and 4, 1 and 5, 2 and 6, 3 and 7 in the halves. Column 4 is not
+	// used.
 	VPUNPCKLDQ  Y2, Y0, Y8
 	VPUNPCKHDQ  Y2, Y0, Y9
 	VPUNPCKLDQ  Y1, Y3, Y10

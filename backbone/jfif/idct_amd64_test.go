@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// transforms are those that exist twice.
+// transforms lists the transforms that exist in Go and in AVX2.
 var transforms = []struct {
 	side     int
 	plain    func([]byte, int, *[64]int16, *[64]int32)
 	vectored func(*byte, int, *[64]int16, *[64]int32)
 }{{8, invertDCT, idctAVX2}, {4, idct4, idct4AVX2}}
 
-// compareTransforms writes the same block in both ways and checks that nothing next to it is changed.
+// compareTransforms transforms a block with both implementations and checks that memory next to the block is unchanged.
 func compareTransforms(t *testing.T, coefs *[64]int16, quant *[64]int32) {
 	t.Helper()
 	for _, f := range transforms {
@@ -44,7 +44,7 @@ func TestVectorTransforms(t *testing.T) {
 	for i := range 200_000 {
 		var coefs [64]int16
 		var quant [64]int32
-		for range 1 + rng.IntN(64) { // few coefficients too: the short cuts
+		for range 1 + rng.IntN(64) { // also few coefficients, which take shortcuts
 			coefs[rng.IntN(64)] = int16(rng.Uint32() >> rng.IntN(16))
 		}
 		for k := range quant {
@@ -68,7 +68,7 @@ func FuzzVectorTransforms(f *testing.F) {
 	})
 }
 
-// Whole and reduced pictures are the same in both ways.
+// Images at full and reduced size are the same with both implementations.
 func TestVectorDecode(t *testing.T) {
 	needVectors(t)
 	defer func() { avx2 = true }()
@@ -84,7 +84,7 @@ func TestVectorDecode(t *testing.T) {
 			pictures[i] = img
 		}
 		if !reflect.DeepEqual(pictures[0], pictures[1]) {
-			t.Errorf("reduced by %d: pictures differ", by)
+			t.Errorf("reduced by %d: images differ", by)
 		}
 	}
 }

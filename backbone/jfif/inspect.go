@@ -7,24 +7,23 @@ import (
 	"fmt"
 )
 
-// Header is what a file says of its picture.
+// Header is the information about an image from the markers of its file.
 type Header struct {
-	Samples     int64 // in all planes, including those that complete their last units
+	Samples     int64 // in all planes, including the samples that complete the last units
 	Progressive bool
-	Usual       bool // of a kind that Decode can decode, unless it is damaged
+	Usual       bool // Decode can decode this kind of image, unless it is damaged
 }
 
-// maxScans is the most scans that a progressive picture may have. Encoders usually make ten, and thirty at
-// most.
+// maxScans is the largest number of scans accepted in a progressive image. Encoders usually write 10, at most 30.
 const maxScans = 100
 
-// errCut is the error for a file that is too short for its picture.
+// errCut is the error for a file that is too short for its image.
 var errCut = errors.New("jpeg: the file is cut short")
 
-// Inspect reads the markers of a file and decodes nothing. It refuses a progressive picture whose scans make a
-// decoder go through all blocks more often than the precision of coefficients allows: a few bytes per scan
-// could cost seconds of work. It skips what the standard library skips, so the library finds no scan that
-// Inspect has not seen. Other damage is left to the decoders.
+// Inspect reads the markers of a file and decodes no image data. It rejects a progressive image whose scans visit the
+// blocks more often than the precision of coefficients allows: otherwise a few bytes per scan could cost seconds of
+// work. Inspect skips the same segments as the standard library, so the library finds no other scans. Other damage is
+// reported by the decoders.
 func Inspect(data []byte) (Header, error) {
 	in := inspection{size: len(data)}
 	for at := 2; ; {
@@ -43,8 +42,8 @@ func Inspect(data []byte) (Header, error) {
 	}
 }
 
-// nextMarker finds the next eoi, or marker with a segment, and returns it and where it ends; marker 0: there is
-// none.
+// nextMarker finds the next eoi or marker with a segment. It returns the marker and the index after it; marker 0 means
+// that none is left.
 func nextMarker(data []byte, at int) (marker byte, end int) {
 	for at < len(data) {
 		i := bytes.IndexByte(data[at:], 0xff)
@@ -64,10 +63,10 @@ func nextMarker(data []byte, at int) (marker byte, end int) {
 type inspection struct {
 	header     Header
 	size       int
-	otherInk   bool   // not YCbCr
-	ids        []byte // of the components; nil: no frame yet
+	otherInk   bool   // the colours are not YCbCr
+	ids        []byte // identifiers of the components; nil: no frame yet
 	scans      int
-	refinement []refinement // of each component
+	refinement []refinement // progress of each component
 	done       bool
 }
 
@@ -83,7 +82,7 @@ func (in *inspection) inspectSegment(marker byte, s []byte) error {
 	return nil
 }
 
-// inspectFrame counts the samples of a frame.
+// inspectFrame counts the samples of a frame and determines whether Decode can decode it.
 func (in *inspection) inspectFrame(s []byte, progressive bool) error {
 	if in.ids != nil || len(s) < 6 || s[5] > 4 || len(s) != 6+3*int(s[5]) {
 		in.done = true
@@ -99,7 +98,7 @@ func (in *inspection) inspectFrame(s []byte, progressive bool) error {
 		hmax, vmax = max(hmax, int(c[1]>>4)), max(vmax, int(c[1]&15))
 	}
 	units := int64(divideUp(w, 8*hmax)) * int64(divideUp(h, 8*vmax))
-	if units > 8*int64(in.size) { // each unit takes at least a bit
+	if units > 8*int64(in.size) { // each unit takes at least one bit
 		return errCut
 	}
 	for c := s[6:]; len(c) > 0; c = c[3:] {
@@ -116,7 +115,7 @@ func (in *inspection) inspectFrame(s []byte, progressive bool) error {
 	return nil
 }
 
-// isUsualFrame reports whether decoder.frame can decode a frame.
+// isUsualFrame reports whether decoder.readFrame accepts a frame.
 func isUsualFrame(s, ids []byte) bool {
 	switch {
 	case s[0] != 8:
@@ -129,7 +128,7 @@ func isUsualFrame(s, ids []byte) bool {
 	return bytes.IndexByte([]byte{0x11, 0x21, 0x22, 0x12, 0x41}, s[7]) >= 0
 }
 
-// inspectScan counts a scan and notes which bits of which coefficients it brings.
+// inspectScan counts a scan and notes which bits of which coefficients it contains.
 func (in *inspection) inspectScan(s []byte) error {
 	if in.scans++; in.scans > maxScans {
 		return fmt.Errorf("jpeg: more than %d scans", maxScans)
@@ -146,7 +145,7 @@ func (in *inspection) inspectScan(s []byte) error {
 			return nil
 		}
 		if !in.refinement[at].takeScanBits(p) {
-			return fmt.Errorf("jpeg: scan %d brings bits of coefficients twice or out of order", in.scans)
+			return fmt.Errorf("jpeg: scan %d contains bits of coefficients twice or out of order", in.scans)
 		}
 	}
 	return nil
@@ -158,8 +157,7 @@ func passOf(s []byte) pass {
 	return pass{int(s[0]), int(s[1]), s[2]>>4 > 0, int(s[2] & 15)}
 }
 
-// refinement is, for each coefficient of a component, one more than the number of low bits still to come; 0:
-// all.
+// refinement holds for each coefficient 1 plus the number of low bits that are still missing; 0: all are missing.
 type refinement [64]uint8
 
 // takeScanBits reports whether a scan brings the next bits: first the high bits, then one bit at a time. So each

@@ -1,14 +1,14 @@
-// Package jfif decodes JPEG photographs to the same samples as libjpeg's default decoder. Luma and chroma agree
-// to the bit, because it uses libjpeg's integer inverse cosine transform (see idct). The standard library's
-// decoder of Go 1.26 differs by .0185 of a grey value on average and one at most on 300 photographs; this one is
-// 3 to 5 times as fast, and reduces a picture while decoding it.
+// Package jfif decodes JPEG photographs to the same samples as libjpeg's default decoder. Luma and chroma are equal to
+// the bit, because the package uses libjpeg's integer inverse cosine transform (see invertDCT). On 300 photographs the
+// standard library's decoder of Go 1.26 differs by .0185 of a grey level on average, and by at most 1. This package is
+// 3 to 5 times as fast, and can reduce an image while decoding it.
 //
-// It decodes the usual photographs: baseline, extended and progressive Huffman coding, 8 bits, grey or YCbCr
-// with chroma at full, half or quarter resolution, whole or reduced by 2, 4 or 8 ([DecodeScaled]). Everything
-// else, and everything damaged, is an error; the caller then tries another decoder, which also says what is
-// wrong. Chroma keeps its own resolution. The package imports no other package of winnow.
+// It decodes the usual photographs: baseline, extended and progressive Huffman coding, 8 bits, grey or YCbCr with
+// chroma at full, half or quarter resolution, at full size or reduced by 2, 4 or 8 ([DecodeScaled]). Any other or
+// damaged file is an error; the caller then tries another decoder, which also reports what is wrong. Chroma keeps its
+// own resolution. The package imports no other package of winnow.
 //
-// Source: ITU-T recommendation T.81 (1992). Tables and figures named in the code are from there.
+// Source: ITU-T recommendation T.81 (1992). Comments cite its sections, tables and figures.
 package jfif
 
 import (
@@ -17,40 +17,40 @@ import (
 	"image"
 )
 
-// errNotTaken is the error for a picture that this package does not decode, damaged or not.
-var errNotTaken = errors.New("jfif: not a whole photograph of the usual kind")
+// errNotTaken is the error for an image that this package cannot decode, damaged or not.
+var errNotTaken = errors.New("jfif: unsupported kind of JPEG, or damaged")
 
 // component is one plane: luma or chroma.
 type component struct {
 	id, h, v, quant byte
-	side            int // a block is decoded to side×side samples: 8, or less in a reduced picture
-	wide, high      int // blocks that the picture needs
-	stride, rows    int // blocks, including those that complete its last units
+	side            int // a block is decoded to side×side samples: 8, or fewer in a reduced image
+	wide, high      int // blocks that the image needs
+	stride, rows    int // blocks, including those that complete the last units
 	plane           []byte
-	coefs           [][64]int16 // of all blocks, natural order; progressive pictures only
-	dc              int32       // of the last block; the next one is stored as a difference to it
+	coefs           [][64]int16 // of all blocks, in natural order; progressive images only
+	dc              int32       // of the previous block; the file stores differences
 	dcTable         *huffman
 	acTable         *huffman
 	scanned         bool
 	refinement      refinement
 }
 
-// decoder is the state of one picture.
+// decoder is the state of one image.
 type decoder struct {
 	data []byte
 	reservoir
 
 	w, h         int
-	side         int // samples across a block of luma; 8: the whole picture
+	side         int // samples across a block of luma; 8: full size
 	progressive  bool
 	hmax, vmax   int
 	comps        []component
 	quant        [4][64]int32 // natural order
 	quantKnown   [4]bool
 	huffmans     [2][4]huffman // DC, AC
-	restart      int           // units between restart markers, 0: none
+	restart      int           // units between restart markers; 0: no restart markers
 	notYCbCr     bool
-	blocksToSkip int // blocks of a progressive scan that hold nothing more (EOBRUN)
+	blocksToSkip int // remaining blocks of a progressive scan without more coefficients (EOBRUN)
 }
 
 // Markers (table B.1).
@@ -62,14 +62,13 @@ const (
 	app14            = 0xee
 )
 
-// Decode decodes a whole file to an [image.YCbCr] or an [image.Gray]. The planes may be larger than the
-// picture.
+// Decode decodes a whole file to an [image.YCbCr] or an [image.Gray]. The planes' memory may be larger than the image.
 func Decode(data []byte) (image.Image, error) { return decodeScaled(data, 8) }
 
 // decodeScaled decodes each block of luma to side×side samples.
 func decodeScaled(data []byte, side int) (img image.Image, err error) {
 	defer func() {
-		if recover() != nil { // damaged data led to an index out of range
+		if recover() != nil { // damaged data caused an index out of range
 			img, err = nil, errNotTaken
 		}
 	}()
@@ -97,7 +96,7 @@ func (d *decoder) findMarker() (marker byte, segment []byte, ok bool) {
 	if d.pos+2 > len(d.data) || d.data[d.pos] != 0xff {
 		return 0, nil, false
 	}
-	for d.data[d.pos] == 0xff { // fill bytes may come before a marker
+	for d.data[d.pos] == 0xff { // fill bytes may precede a marker
 		d.pos++
 	}
 	marker = d.data[d.pos]
@@ -126,14 +125,14 @@ func (d *decoder) readSegment(marker byte, s []byte) bool {
 		return d.readScan(s)
 	case marker == app14 && len(s) >= 12 && string(s[:5]) == "Adobe":
 		d.notYCbCr = s[11] != 1
-	case marker >= 0xe0 && marker <= 0xef, marker == 0xfe: // application's data, comments
+	case marker >= 0xe0 && marker <= 0xef, marker == 0xfe: // application data, comments
 	default:
 		return false
 	}
 	return true
 }
 
-// quantTables reads the tables that coefficients are multiplied by (B.2.4.1).
+// quantTables reads the quantisation tables (B.2.4.1).
 func (d *decoder) quantTables(s []byte) bool {
 	for len(s) > 0 {
 		at, size := s[0]&15, 1+int(s[0]>>4)
@@ -153,7 +152,7 @@ func (d *decoder) quantTables(s []byte) bool {
 	return true
 }
 
-// readFrame reads the sizes of the picture and its planes (B.2.2).
+// readFrame reads the sizes of the image and its planes (B.2.2).
 func (d *decoder) readFrame(s []byte, progressive bool) bool {
 	n := int(s[5])
 	if d.comps != nil || s[0] != 8 || (n != 1 && n != 3) || len(s) != 6+3*n {
@@ -161,7 +160,7 @@ func (d *decoder) readFrame(s []byte, progressive bool) bool {
 	}
 	d.progressive = progressive
 	d.h, d.w = int(binary.BigEndian.Uint16(s[1:])), int(binary.BigEndian.Uint16(s[3:]))
-	if d.w == 0 || d.h == 0 || divideUp(d.w, 8)*divideUp(d.h, 8) > 8*len(d.data) { // each block takes at least a bit
+	if d.w == 0 || d.h == 0 || divideUp(d.w, 8)*divideUp(d.h, 8) > 8*len(d.data) { // each block takes at least one bit
 		return false
 	}
 	d.comps = make([]component, n)
@@ -169,7 +168,7 @@ func (d *decoder) readFrame(s []byte, progressive bool) bool {
 		c := &d.comps[i]
 		c.id, c.h, c.v, c.quant = s[6+3*i], s[7+3*i]>>4, s[7+3*i]&15, s[8+3*i]
 		if n == 1 {
-			c.h, c.v = 1, 1 // a picture of one plane has its blocks in rows, even if it says otherwise
+			c.h, c.v = 1, 1 // blocks of a single plane are in row order, whatever its sampling factors
 		}
 		if i > 0 && (c.h != 1 || c.v != 1) || c.quant > 3 {
 			return false
@@ -186,7 +185,7 @@ func (d *decoder) readFrame(s []byte, progressive bool) bool {
 	return true
 }
 
-// allocatePlanes makes the planes, large enough for their last units.
+// allocatePlanes allocates the planes, large enough for the blocks that complete the last units.
 func (d *decoder) allocatePlanes() {
 	across, down := divideUp(d.w, 8*d.hmax), divideUp(d.h, 8*d.vmax)
 	for i := range d.comps {
@@ -204,7 +203,7 @@ func (d *decoder) allocatePlanes() {
 // divideUp returns a/b rounded up.
 func divideUp(a, b int) int { return (a + b - 1) / b }
 
-// chromaRatio returns the file's chroma resolution as a constant of package image.
+// chromaRatio returns the file's chroma resolution as a constant of package image, or false if it is unsupported.
 func (d *decoder) chromaRatio() (image.YCbCrSubsampleRatio, bool) {
 	switch [2]byte{d.comps[0].h, d.comps[0].v} {
 	case [2]byte{1, 1}:
@@ -221,7 +220,7 @@ func (d *decoder) chromaRatio() (image.YCbCrSubsampleRatio, bool) {
 	return 0, false
 }
 
-// finishPicture returns the decoded picture, or an error if a plane is missing.
+// finishPicture returns the decoded image, or an error if a plane is missing.
 func (d *decoder) finishPicture() (image.Image, error) {
 	for i := range d.comps {
 		if !d.comps[i].scanned || !d.quantKnown[d.comps[i].quant] {
@@ -255,7 +254,7 @@ func (d *decoder) finishPicture() (image.Image, error) {
 	return picture, nil
 }
 
-// transformAll computes the samples of a progressive picture from its coefficients.
+// transformAll computes the samples of a progressive image from its coefficients.
 func (d *decoder) transformAll() {
 	for i := range d.comps {
 		c := &d.comps[i]

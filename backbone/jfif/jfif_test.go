@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// Package backbone compares pixels with PIL's, to the bit. Here samples are compared with the standard
-// library's decoder, which rounds differently, and the transform with its formula.
+// Package backbone compares pixels with PIL's, to the bit. The tests here compare samples with the standard library's
+// decoder, which rounds differently, and the transform with its formula.
 
-// painted is a JPEG of shading and noise, as the standard library writes it: chroma at a quarter.
+// painted returns a JPEG of shading and noise, written by the standard library with chroma at a quarter.
 func painted(t testing.TB, w, h, quality int) []byte {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(w), uint64(h)))
@@ -37,7 +37,7 @@ func painted(t testing.TB, w, h, quality int) []byte {
 	return out.Bytes()
 }
 
-// fixtures are the photographs that package backbone compares with PIL.
+// fixtures returns the photographs that package backbone compares with PIL.
 func fixtures(t testing.TB) map[string][]byte {
 	t.Helper()
 	names, err := filepath.Glob("../testdata/pil/*.jpg")
@@ -55,7 +55,7 @@ func fixtures(t testing.TB) map[string][]byte {
 	return files
 }
 
-// farthest is the largest difference of the samples of two pictures of one kind.
+// farthest returns the largest difference between the samples of two images of the same kind.
 func farthest(t *testing.T, got, want image.Image) int {
 	t.Helper()
 	if got.Bounds() != want.Bounds() {
@@ -113,8 +113,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Samples of random blocks equal the formula's (A.3.3), rounded, to within one; with one cosine a thousandth
-// off they do not.
+// Samples of random blocks equal those of the formula (A.3.3), rounded, to within one. With one cosine wrong by a
+// thousandth they must not.
 func TestTransform(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var quant [64]int32
@@ -152,7 +152,8 @@ func TestTransform(t *testing.T) {
 	}
 }
 
-// formula is sample x, y of a block: ¼ Σ_v Σ_u C_u·C_v·S_vu·cos((2x+1)uπ/16)·cos((2y+1)vπ/16) + 128, within 0 … 255.
+// formula returns sample x, y of a block: ¼ Σ_v Σ_u C_u·C_v·S_vu·cos((2x+1)uπ/16)·cos((2y+1)vπ/16) + 128, within 0 …
+// 255.
 func formula(coefs *[64]int16, quant *[64]int32, x, y int, off float64) float64 {
 	return min(max(unbounded(coefs, quant, x, y, off), 0), 255)
 }
@@ -175,12 +176,12 @@ func unbounded(coefs *[64]int16, quant *[64]int32, x, y int, off float64) float6
 	return sum/4 + 128
 }
 
-// restarts is a grey picture of 8×8 blocks with one level each, and a restart marker after every two: each level is a
-// difference to the last, and the first after a marker to zero.
+// restarts returns a grey image of 8×8 blocks with one level each, and a restart marker after every two blocks. Each
+// level is stored as a difference to the previous one, after a marker as a difference to zero.
 func restarts(levels []int) []byte {
 	out := []byte{0xff, soi, 0xff, dqt, 0, 67, 0}
 	for range 64 {
-		out = append(out, 8) // a coefficient of 1 is a grey value of 1
+		out = append(out, 8) // a coefficient of 1 is one grey level
 	}
 	n := byte(len(levels))
 	out = append(out, 0xff, sof0, 0, 11, 8, 0, 8, 0, 8*n, 1, 1, 0x11, 0)
@@ -189,7 +190,7 @@ func restarts(levels []int) []byte {
 		out = append(append(out, make([]byte, 12)...), values...)
 	}
 	codes(0x00, 0, 1, 2, 3, 4, 5, 6, 7, 8) // codes of four bits: the value itself
-	codes(0x10, 0)                         // 0000: nothing more
+	codes(0x10, 0)                         // 0000: no more coefficients
 	out = append(out, 0xff, dri, 0, 4, 0, 2, 0xff, sos, 0, 8, 1, 1, 0, 0, 63, 0)
 	for i := 0; i < len(levels); i += 2 {
 		if i > 0 {
@@ -235,16 +236,16 @@ func TestRestarts(t *testing.T) {
 		}
 	}
 	if want, err := jpeg.Decode(bytes.NewReader(data)); err != nil || farthest(t, img, want) > 0 {
-		t.Errorf("the standard library sees something else, %v", err)
+		t.Errorf("the standard library decodes other samples, %v", err)
 	}
 	at := bytes.Index(data, []byte{0xff, rst0 + 1})
 	data[at+1] = rst0 + 2
 	if _, err := Decode(data); err != errNotTaken {
-		t.Errorf("restart markers in another order: %v", err)
+		t.Errorf("restart markers in the wrong order: %v", err)
 	}
 }
 
-// TestCut: no beginning of a file is a picture.
+// TestCut checks that every truncated file is an error.
 func TestCut(t *testing.T) {
 	files := fixtures(t)
 	files["restarts"] = restarts([]int{1, 2, 3, 4, 5})
@@ -258,7 +259,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestHuge: a header alone does not make the decoder allocate memory.
+// TestHuge checks that a header does not make the decoder allocate memory for an image without data.
 func TestHuge(t *testing.T) {
 	data := painted(t, 16, 16, 90)
 	at := bytes.Index(data, []byte{0xff, sof0})
@@ -277,7 +278,7 @@ func TestHuge(t *testing.T) {
 	}
 }
 
-// FuzzDecode: any bytes give an error or a picture of the size that the standard library reads.
+// FuzzDecode checks that any bytes give an error or an image of the size that the standard library reads.
 func FuzzDecode(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)
@@ -300,7 +301,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		c, err := jpeg.DecodeConfig(bytes.NewReader(data))
 		if err != nil {
-			return // stricter with what comes before the frame
+			return // this decoder is stricter about bytes before the frame
 		}
 		if b := img.Bounds(); b.Dx() != c.Width || b.Dy() != c.Height {
 			t.Errorf("found %v, expected %d×%d", b, c.Width, c.Height)

@@ -2,23 +2,23 @@ package jfif
 
 import "image"
 
-// DecodeScaled decodes a file to a picture of width/denominator × height/denominator, rounded up. denominator
-// is 1, 2, 4 or 8; it panics for others. No full picture is made: a shorter transform turns each block of 8×8
-// coefficients into 4×4, 2×2 or 1 samples from its low frequencies, which is a good antialiasing filter and a
-// fraction of the work. All of the coded data is read, so a file that is cut short is an error here too.
+// DecodeScaled decodes a file to an image of width/denominator × height/denominator, rounded up. It panics unless
+// denominator is 1, 2, 4 or 8. No full-size image is made: a shorter transform turns the low frequencies of each block
+// of 8×8 coefficients into 4×4, 2×2 or 1 samples. This is fast and a good antialiasing filter. All of the coded data
+// is read, so a truncated file is an error here as well.
 //
 // The samples equal those of libjpeg's scale_denom and PIL's draft mode, to the bit. Chroma stored at half the
-// resolution both ways is reduced half as far, so it has the full resolution of the reduced picture.
+// resolution in both directions is reduced by half as much, so it gets the full resolution of the reduced image.
 func DecodeScaled(data []byte, denominator int) (image.Image, error) {
 	switch denominator {
 	case 1, 2, 4, 8:
 		return decodeScaled(data, 8/denominator)
 	}
-	panic("jfif: pictures are reduced by 1, 2, 4 or 8")
+	panic("jfif: DecodeScaled: the denominator must be 1, 2, 4 or 8")
 }
 
-// sideOf returns how many samples across a block of c is decoded to: as many as luma, doubled while the plane
-// does not become larger than luma's.
+// sideOf returns how many samples across a block of c is decoded to. It starts with luma's number and doubles it as
+// long as the plane is not larger than luma's.
 func (d *decoder) sideOf(c *component) int {
 	side := d.side
 	for side < 8 && d.hmax*d.side%(2*side*int(c.h)) == 0 && d.vmax*d.side%(2*side*int(c.v)) == 0 {
@@ -27,8 +27,8 @@ func (d *decoder) sideOf(c *component) int {
 	return side
 }
 
-// repeatChroma gives a picture of one sample per block its chroma at full resolution. For so few samples
-// libjpeg repeats them and does not interpolate.
+// repeatChroma repeats the chroma of an image with one sample per block to full resolution. libjpeg does not
+// interpolate chroma of this size either.
 func (d *decoder) repeatChroma(m *image.YCbCr) {
 	across, down := 1, 1
 	switch m.SubsampleRatio {
@@ -56,7 +56,7 @@ func (d *decoder) repeatChroma(m *image.YCbCr) {
 func (d *decoder) placeBlock(c *component, x, y int, coefs *[64]int16) {
 	stride := c.side * c.stride
 	dst, quant := c.plane[c.side*(y*stride+x):], &d.quant[c.quant]
-	_ = dst[(c.side-1)*(stride+1)] // the AVX2 code does not check its stores
+	_ = dst[(c.side-1)*(stride+1)] // bounds check: the AVX2 code does not check its stores
 	switch {
 	case c.side == 8 && avx2:
 		idctAVX2(&dst[0], stride, coefs, quant)
@@ -73,9 +73,9 @@ func (d *decoder) placeBlock(c *component, x, y int, coefs *[64]int16) {
 	}
 }
 
-// Reduced transforms: each sample is the mean of the 2×2 or 4×4 samples of the whole transform (A.3.3) that it covers.
-// This takes few operations, because the mean of neighbours of a cosine is again a cosine. Frequencies whose means
-// vanish are left out. The constants are sums of c_k = √2·cos(k·π/16), times 2¹³; rounding is libjpeg's.
+// Reduced transforms: each sample is the mean of 2×2 or 4×4 samples of the full transform (A.3.3). This takes few
+// operations, because the mean of neighbouring samples of a cosine is again a cosine. Frequencies whose means vanish
+// are left out. The constants are sums of c_k = √2·cos(k·π/16), times 2¹³; rounding is libjpeg's.
 const (
 	fourC1of1 = 20995 // 2.562915447 = c1 + c3
 	fourC1of3 = 7373  // 0.899976223 = c3 - c7
@@ -94,11 +94,11 @@ const (
 	two7 = 5906  // 0.720959822 = c1 - c3 + c5 - c7
 )
 
-// idct4 writes 4×4 samples.
+// idct4 writes a block of 4×4 samples, each the mean of 2×2 samples of the full transform.
 func idct4(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 	var work [32]int32 // four rows of eight
 	for x := range 8 {
-		if x == 4 { // its mean vanishes in four samples of a row
+		if x == 4 { // the mean of this frequency vanishes in four samples of a row
 			continue
 		}
 		in := func(y int) int32 { return int32(coefs[8*y+x]) * quant[8*y+x] }
@@ -118,7 +118,7 @@ func idct4(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 	}
 }
 
-// transformFour transforms eight numbers, without the fifth, to four, shifted right with rounding.
+// transformFour transforms eight numbers (the fifth is not needed) to four, shifted right with rounding.
 func transformFour(x0, x1, x2, x3, x5, x6, x7 int32, shift int) (y0, y1, y2, y3 int32) {
 	t0, t2 := x0<<(fractional+1)+1<<(shift-1), x2*fourEven2-x6*fourEven6
 	o0 := x1*fourC1of1 + x3*fourC1of3 - x5*fourC1of5 - x7*fourC1of7
@@ -126,7 +126,7 @@ func transformFour(x0, x1, x2, x3, x5, x6, x7 int32, shift int) (y0, y1, y2, y3 
 	return (t0 + t2 + o0) >> shift, (t0 - t2 + o1) >> shift, (t0 - t2 - o1) >> shift, (t0 + t2 - o0) >> shift
 }
 
-// idct2 writes 2×2 samples. Only the mean and the odd frequencies take part.
+// idct2 writes a block of 2×2 samples. It uses only the mean and the odd frequencies.
 func idct2(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 	var work [2][8]int32
 	for _, x := range [5]int{0, 1, 3, 5, 7} {

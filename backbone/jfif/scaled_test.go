@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Samples of reduced blocks equal the means of the formula's (A.3.3) over the pixels that they cover, to within
-// one; with one cosine off they do not.
+// Samples of reduced blocks equal the means of the formula (A.3.3) over the pixels that they cover, to within one.
+// With one wrong cosine they must not.
 func TestReducedTransforms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, side := range []int{4, 2, 1} {
@@ -47,7 +47,7 @@ func TestReducedTransforms(t *testing.T) {
 	}
 }
 
-// meanOf is the mean of the pixels that sample x, y of a reduced block covers, within 0 … 255.
+// meanOf returns the mean of the pixels that sample x, y of a reduced block covers, within 0 … 255.
 func meanOf(coefs *[64]int16, quant *[64]int32, side, x, y int, off float64) float64 {
 	n, sum := 8/side, 0.0
 	for v := range n {
@@ -58,7 +58,7 @@ func meanOf(coefs *[64]int16, quant *[64]int32, side, x, y int, off float64) flo
 	return min(max(sum/float64(n*n), 0), 255)
 }
 
-// TestScaledSizes: sizes are rounded up, chroma is at least as fine as the ratio says.
+// TestScaledSizes checks that sizes are rounded up, and that chroma is at least as fine as its ratio.
 func TestScaledSizes(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {7, 9}, {8, 8}, {16, 17}, {160, 121}} {
 		data := painted(t, size[0], size[1], 90)
@@ -82,13 +82,13 @@ func TestScaledSizes(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("reduced by 3")
+			t.Error("no panic for a reduction by 3")
 		}
 	}()
 	DecodeScaled(painted(t, 8, 8, 90), 3)
 }
 
-// TestScaledCut: no beginning of a file is a reduced picture.
+// TestScaledCut checks that a truncated file is an error at reduced size as well.
 func TestScaledCut(t *testing.T) {
 	for name, data := range fixtures(t) {
 		for n := range len(data) - 1 {

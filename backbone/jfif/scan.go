@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// natural is the place, row by row, of the k-th coefficient in the order of the file (figure A.6). Damaged data
-// may ask for up to 15 more, and a block's end is 128 further; their place is [outside], not in the block.
+// natural maps the index of a coefficient in the file to its index in the block, row by row (figure A.6). Damaged data
+// can exceed the block by up to 15 indices, and the end of a block adds 128; these indices map to [outside].
 var natural = func() (t [256]byte) {
 	copy(t[:], []byte{
 		0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
@@ -20,14 +20,14 @@ var natural = func() (t [256]byte) {
 	return t
 }()
 
-// outside is the index in a buffer for writes beyond its block.
+// outside is an index of a buffer after its block; writes there are ignored.
 const outside = 64
 
-// buffer is a block, with room after it so that every byte is a valid index.
+// buffer is a block followed by padding, so that every byte is a valid index.
 type buffer [256]int16
 
-// pass is what one scan adds: coefficients from … last, shifted by low bits; with refine, one more bit of them
-// (G.1.1.1).
+// pass describes what one scan adds: coefficients from … last, shifted left by low bits; if refine is set, one more
+// bit of each (G.1.1.1).
 type pass struct {
 	from, last int
 	refine     bool
@@ -72,8 +72,8 @@ func (d *decoder) readScan(s []byte) bool {
 	return d.readUnits(list, p)
 }
 
-// readUnits reads the data of a scan unit by unit: one block of a single plane, or the blocks of all planes that
-// cover the same pixels (A.2).
+// readUnits reads the data of a scan unit by unit. A unit is one block of a single plane, or the blocks of all planes
+// that cover the same pixels (A.2).
 func (d *decoder) readUnits(list []*component, p pass) bool {
 	across, down := list[0].wide, list[0].high
 	if len(list) > 1 {
@@ -114,7 +114,7 @@ func (d *decoder) readUnits(list []*component, p pass) bool {
 	return d.blocksToSkip == 0 && d.byteEnd()
 }
 
-// resetRestarted resets the state that a restart marker resets.
+// resetRestarted resets the decoder's state after a restart marker.
 func (d *decoder) resetRestarted(list []*component) {
 	d.blocksToSkip = 0
 	for _, c := range list {
@@ -122,7 +122,7 @@ func (d *decoder) resetRestarted(list []*component) {
 	}
 }
 
-// readBlock reads a scan's data for one block.
+// readBlock reads the data of one block in a scan.
 func (d *decoder) readBlock(c *component, x, y int, p pass, buffer *buffer) bool {
 	if !d.progressive {
 		b := (*[64]int16)(buffer[:64])
@@ -150,8 +150,8 @@ func (d *decoder) readBlock(c *component, x, y int, p pass, buffer *buffer) bool
 	return true
 }
 
-// readSequential reads a whole block (F.2.2) into b, which must hold zeros. The reservoir is kept in variables and
-// filled once for three coefficients, each of at most lookBits: most of the time of decoding is spent here.
+// readSequential reads a whole block (F.2.2) into b, which must be zero. The reservoir is kept in local variables and
+// refilled once for three coefficients of at most lookBits each, because decoding spends most of its time here.
 func (d *decoder) readSequential(c *component, b *buffer) bool {
 	if d.count < 32 {
 		d.refillBits(d.data)
@@ -217,7 +217,7 @@ func (d *decoder) readSequential(c *component, b *buffer) bool {
 	return k == 64 || k >= blockEnd
 }
 
-// readFirstBits reads the first bits of some coefficients of a block (G.1.2.2).
+// readFirstBits reads the high bits of some coefficients of a block (G.1.2.2).
 func (d *decoder) readFirstBits(c *component, b *[64]int16, p pass) bool {
 	if d.blocksToSkip > 0 {
 		d.blocksToSkip--
@@ -244,7 +244,7 @@ func (d *decoder) readFirstBits(c *component, b *[64]int16, p pass) bool {
 	return true
 }
 
-// readRefinement reads one more bit of the coefficients that are not zero, and those that become non-zero (G.1.2.3).
+// readRefinement reads one more bit of each non-zero coefficient, and the coefficients that become non-zero (G.1.2.3).
 func (d *decoder) readRefinement(c *component, b *[64]int16, p pass) bool {
 	bit := int16(1) << p.low
 	k := p.from
@@ -279,7 +279,8 @@ func (d *decoder) readRefinement(c *component, b *[64]int16, p pass) bool {
 	return true
 }
 
-// readCorrections reads a bit for each non-zero coefficient from k on. It stops at a zero after passing zeros of them.
+// readCorrections reads one correction bit for each non-zero coefficient from index k on. It skips as many zero
+// coefficients as zeros gives, and stops at the next.
 func (d *decoder) readCorrections(b *[64]int16, k, last, zeros int, bit int16) int {
 	for ; k <= last; k++ {
 		at := &b[natural[k]]

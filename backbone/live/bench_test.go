@@ -11,7 +11,7 @@ import (
 	"winnow/features"
 )
 
-// timed notes the time that is spent in the network.
+// timed measures the time that is spent in the network.
 type timed struct {
 	backbone.LiveNetwork
 	spent time.Duration
@@ -29,8 +29,8 @@ func (n *timed) Backward(d blas32.General, add bool) error {
 	return n.LiveNetwork.Backward(d, add)
 }
 
-// BenchmarkStep measures one training step of a tiny network without loss and solver, to see how much of it is
-// not the network. A tiny network shows this best.
+// BenchmarkStep measures one training step of a tiny network without loss and solver, to find the overhead outside of
+// the network. A tiny network shows this best.
 func BenchmarkStep(b *testing.B) {
 	const batch = 64
 	g := newGratings(1, 96)

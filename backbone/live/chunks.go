@@ -6,9 +6,9 @@ import (
 	"winnow/features"
 )
 
-// chunkBounds returns where the chunks of n rows begin, followed by n. There are as few chunks as Chunk allows, and
-// their sizes differ by at most one. Full chunks and a rest would not do: the rest could be a single image,
-// which a network that normalises by the batch cannot handle.
+// chunkBounds returns the index of the first row of each chunk of n rows, followed by n. The number of chunks is the
+// smallest that Chunk allows, and their sizes differ by at most one. Full chunks followed by a rest would not do: the
+// rest could be a single image, and a network that normalises by the batch cannot handle one image.
 func (e *Encoder) chunkBounds(n int) []int {
 	count := (n + e.cfg.Chunk - 1) / e.cfg.Chunk
 	list := make([]int, count+1)
@@ -18,7 +18,7 @@ func (e *Encoder) chunkBounds(n int) []int {
 	return list
 }
 
-// backwardChunks runs each chunk of the batch once more for its gradients and adds them up in order.
+// backwardChunks runs each chunk of the batch again with gradients, and adds the gradients up in order.
 func (e *Encoder) backwardChunks(dx blas32.General) error {
 	if e.scratch.Data == nil {
 		e.scratch = features.NewMatrix(e.cfg.Chunk, e.cfg.Network.Dim())
@@ -56,14 +56,14 @@ func (e *Encoder) rememberState() {
 	}
 }
 
-// restoreState resets the statistics, so that every chunk begins with the same.
+// restoreState resets the statistics to those before the step, so that every chunk starts from the same values.
 func (e *Encoder) restoreState() {
 	for i, p := range e.State() {
 		copy(p.Data, e.before[i])
 	}
 }
 
-// addState adds a chunk's statistics to the mean.
+// addState adds a chunk's statistics, times weight, to the mean.
 func (e *Encoder) addState(weight float64) {
 	for i, p := range e.State() {
 		for j, v := range p.Data {
@@ -72,7 +72,7 @@ func (e *Encoder) addState(weight float64) {
 	}
 }
 
-// moveState makes the mean the new statistics.
+// moveState sets the statistics to the mean over the chunks.
 func (e *Encoder) moveState() {
 	for i, p := range e.State() {
 		for j := range p.Data {

@@ -1,13 +1,13 @@
-// Package live trains a backbone together with its head. Rows of the training set are decoded, augmented and
-// run through a network whose weights change; the loss's gradient goes back through the head into the network.
+// Package live trains a backbone together with its head. Rows of the training set are decoded, augmented and run
+// through a network whose weights change; the loss's gradient flows back through the head into the network.
 //
 //	rows → Inputs → network → x → head → z        ∂L/∂z → head → ∂L/∂x → network → gradients of both
 //
-// The trainer cannot tell an [Encoder] from a head on stored features. The network is a [backbone.LiveNetwork],
-// made by backbone/ort. Its inputs are pixels ([Pixels]) or, if the first part of the network is frozen, that
+// The trainer handles an [Encoder] like a head on stored features. The network is a [backbone.LiveNetwork],
+// implemented by backbone/ort. Its inputs are pixels ([Pixels]) or, if the first part of the network is frozen, that
 // part's activations, computed for each batch ([Prefixed]) or once ([Cached]).
 //
-// The package imports backbone, features and head; it knows neither losses nor filters.
+// The package imports backbone, features and head; it depends on neither losses nor filters.
 package live
 
 import (
@@ -21,19 +21,19 @@ import (
 	"winnow/head"
 )
 
-// Inputs are a network's inputs for rows of the training set.
+// Inputs provides a network's inputs for rows of the training set.
 type Inputs interface {
-	Sizes() []int // floats per image in each input of the network
+	Sizes() []int // floats per image of each input of the network
 
-	// Load returns one slice for each input, image after image. The next Load may overwrite them.
+	// Load returns one slice for each input, image after image. The next Load may overwrite the slices.
 	Load(rows []int) ([][]float32, error)
 
-	// Prepare announces the rows of the next step's Load, which may begin in the background; nil stops it. It
-	// does not change what Load returns.
+	// Prepare announces the rows of the next step's Load, so that loading can start in the background; nil stops it.
+	// Prepare does not change what Load returns.
 	Prepare(rows []int)
 }
 
-// Config describes an Encoder.
+// Config holds the settings of an Encoder.
 type Config struct {
 	Network backbone.LiveNetwork // the caller closes it
 	Inputs  Inputs
@@ -43,26 +43,26 @@ type Config struct {
 	Batch   int  // largest batch of Forward
 	Raw     bool // Forward returns the output of the head's last layer, not scaled to unit length
 
-	// Chunk is the largest number of images that go through the network at once; 0: the whole batch, whose
-	// activations must then fit into memory. A larger batch is split into as few chunks as possible, whose
-	// sizes differ by at most one.
+	// Chunk is the largest number of images that run through the network at once; 0: the whole batch, whose
+	// activations must then fit into memory. A larger batch is split into as few chunks as possible, whose sizes
+	// differ by at most one.
 	Chunk int
 
-	// Resting is called at every step. It returns true while only the head is trained (its warm-up). The
-	// network then only computes vectors: its statistics stay and its gradients are zero. The solver must skip
-	// its weights, because weight decay and momentum would change them even without a gradient. nil: never.
+	// Resting is called at every step. It returns true while only the head is trained (its warm-up). The network then
+	// only computes vectors: its statistics do not change and its gradients are zero. The solver must skip its weights,
+	// because weight decay and momentum would change them even without a gradient. nil: the network is always trained.
 	Resting func() bool
 }
 
-// Encoder embeds rows of a training set with a network and a head, and turns ∂L/∂z into the gradients of both.
-// It implements the train package's Encoder; only one goroutine may use it.
+// Encoder embeds rows of a training set with a network and a head, and computes the gradients of both from ∂L/∂z. It
+// implements the train package's Encoder. It must be used by one goroutine at a time.
 //
-// A batch larger than Chunk is computed twice (gradient caching). Forward runs all chunks without keeping
-// anything, so that the loss sees the whole batch. Backward runs each chunk once more, keeps its activations
-// and adds its gradients. The result is that of one pass, up to rounding, with the memory of one chunk and
-// about 4/3 of the time. If the network normalises by the batch (training BatchNorm), the statistics are those
-// of a chunk, as on several devices without synchronisation. The running statistics move once a step, towards
-// the chunks' mean weighted by their rows: in Forward for a batch of one chunk, in Backward for a larger one.
+// A batch larger than Chunk is computed twice (gradient caching). Forward runs all chunks without keeping activations,
+// so that the loss sees the whole batch. Backward runs each chunk again, keeps its activations and adds its gradients.
+// The result equals a single pass up to rounding, needs the memory of one chunk and takes about 4/3 of the time. If
+// the network normalises by the batch (training BatchNorm), it uses the statistics of a chunk, as on several devices
+// without synchronisation. The running statistics change once per step, towards the mean of the chunks weighted by
+// their rows: in Forward for a batch of one chunk, in Backward for a larger batch.
 //
 // Source: Gao, Zhang, Han & Callan, Scaling deep contrastive learning batch size under memory limited setup,
 // RepL4NLP 2021, section 3.
@@ -70,14 +70,14 @@ type Encoder struct {
 	cfg     Config
 	tail    *head.Tail
 	params  []*features.Param
-	inputs  [][]float32 // of the last Forward
+	inputs  [][]float32 // inputs of the last Forward
 	sizes   []int
 	next    []int // rows of the step after the next Forward, from Announce
 	z       features.Set
-	n       int // rows of the last Forward; 0: none
+	n       int // rows of the last Forward; 0: no Forward yet
 	resting bool
 
-	scratch blas32.General // vectors of a chunk that is run for its gradient
+	scratch blas32.General // vectors of a chunk in the backward pass
 	before  [][]float32    // statistics before a step
 	mean    [][]float64    // mean of the statistics after each chunk
 }
@@ -94,7 +94,7 @@ func New(cfg Config) (*Encoder, error) {
 		return nil, fmt.Errorf("live: found %d labels and %d ids, expected the same number",
 			len(cfg.Labels), len(cfg.IDs))
 	case cfg.Network.Dim() != cfg.Head.Config().In:
-		return nil, fmt.Errorf("live: head: expects %d features, the network gives %d",
+		return nil, fmt.Errorf("live: head: expects %d features, the network returns %d",
 			cfg.Head.Config().In, cfg.Network.Dim())
 	}
 	if err := checkInputSizes(cfg.Inputs.Sizes(), e.sizes); err != nil {
@@ -117,14 +117,14 @@ func New(cfg Config) (*Encoder, error) {
 	return e, nil
 }
 
-// checkInputSizes returns an error unless the inputs' sizes are those that the network expects.
+// checkInputSizes returns an error unless the inputs have the sizes that the network expects.
 func checkInputSizes(found, expected []int) error {
 	same := len(found) == len(expected)
 	for i := 0; same && i < len(found); i++ {
 		same = found[i] == expected[i]
 	}
 	if !same {
-		return fmt.Errorf("live: inputs: found %v floats an image, the network expects %v", found, expected)
+		return fmt.Errorf("live: inputs: found %v floats an image, expected %v as in the network", found, expected)
 	}
 	return nil
 }
@@ -135,15 +135,15 @@ func (e *Encoder) Params() []*features.Param { return e.params }
 // Place returns where the network's weights can be trained outside Go's memory, or nil.
 func (e *Encoder) Place() features.Place { return e.cfg.Network.Place() }
 
-// State returns what a checkpoint must hold in addition to the parameters: the network's running statistics.
+// State returns the network's running statistics, which a checkpoint must hold in addition to the parameters.
 func (e *Encoder) State() []*features.Param { return e.cfg.Network.State() }
 
-// Announce names the rows of the step after the next Forward. Their pictures are then made while the network
+// Announce names the rows of the step after the next Forward, so that their images can be prepared while the network
 // computes. It does not change what Forward returns.
 func (e *Encoder) Announce(rows []int) { e.next = rows }
 
-// Forward embeds the named rows, at least one and at most Batch. If a row's output is not finite, all its
-// values are NaN; the caller must check. The next Forward overwrites the result.
+// Forward embeds the given rows, at least one and at most Batch. If an output value of a row is not finite, all values
+// of the row become NaN; the caller must check. The next Forward overwrites the result.
 func (e *Encoder) Forward(rows []int) (features.Set, error) {
 	e.n = 0
 	n := len(rows)
@@ -181,8 +181,8 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 	return features.Set{X: z, Labels: e.z.Labels[:n], IDs: e.z.IDs[:n]}, nil
 }
 
-// Backward overwrites the gradients of the parameters with those of the last Forward, given dz = ∂L/∂z, one row
-// for each row of z. It may be called once for each Forward.
+// Backward computes the parameters' gradients of the last Forward from dz = ∂L/∂z, with one row for each row of z. It
+// overwrites the previous gradients. It may be called once after each Forward.
 func (e *Encoder) Backward(dz blas32.General) error {
 	if e.n == 0 {
 		return errors.New("live: Backward without a Forward before it")
@@ -204,7 +204,7 @@ func (e *Encoder) Backward(dz blas32.General) error {
 	return e.backwardChunks(dx)
 }
 
-// Close releases the head's graph, but not the network.
+// Close releases the head's graph. It does not close the network.
 func (e *Encoder) Close() error {
 	e.cfg.Inputs.Prepare(nil)
 	return e.tail.Close()

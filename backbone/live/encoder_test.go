@@ -15,7 +15,7 @@ import (
 	"winnow/losses"
 )
 
-// matrix is n×d over data, zeros where there is none.
+// matrix returns an n×d matrix over data, or of zeros if data is nil.
 func matrix(data []float32, n, d int) blas32.General {
 	m := features.NewMatrix(n, d)
 	copy(m.Data, data)
@@ -39,7 +39,7 @@ func upTo(n int) []int {
 	return rows
 }
 
-// value is ⟨z, G⟩ of rows as the encoder now is.
+// value returns ⟨z, G⟩ for rows with the encoder's current weights.
 func value(t testing.TB, e *live.Encoder, rows []int, g blas32.General) float64 {
 	t.Helper()
 	z, err := e.Forward(rows)
@@ -55,7 +55,7 @@ func value(t testing.TB, e *live.Encoder, rows []int, g blas32.General) float64 
 	return sum
 }
 
-// off is ‖Grad - slopes‖/‖slopes‖ by central differences through head and network together.
+// off returns ‖Grad - slopes‖/‖slopes‖; the slopes are central differences through head and network together.
 func off(t testing.TB, e *live.Encoder, rows []int, g blas32.General) float64 {
 	var diff, size float64
 	for _, p := range e.Params() {
@@ -95,7 +95,7 @@ func TestGradient(t *testing.T) {
 			if d := off(t, e, rows, G); !(d < 2e-2) {
 				t.Errorf("training %v, %d rows: gradients are off by %.3g of their size", bn.Train, len(rows), d)
 			}
-			for _, v := range []int{0, len(e.Params()) - 2} { // the twin: one weight forgotten
+			for _, v := range []int{0, len(e.Params()) - 2} { // control: one gradient is missing
 				p := e.Params()[v]
 				keep := slices.Clone(p.Grad)
 				clear(p.Grad)
@@ -108,14 +108,14 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// forgetful is a network that does not add.
+// forgetful is a network that never adds to gradients.
 type forgetful struct{ backbone.LiveNetwork }
 
 func (f forgetful) Backward(d blas32.General, add bool) error {
 	return f.LiveNetwork.Backward(d, false)
 }
 
-// apart is the largest difference between the gradients of two encoders, over the largest gradient of each
+// apart returns the largest difference between the gradients of two encoders, relative to the largest gradient of each
 // parameter.
 func apart(a, b *live.Encoder) float64 {
 	var worst float64
@@ -130,7 +130,7 @@ func apart(a, b *live.Encoder) float64 {
 	return worst
 }
 
-// The gradient of a batch in chunks equals that of the batch in one pass, even if the chunks' sizes differ.
+// The gradient of a batch in chunks equals that of the batch in one pass, even if the chunks differ in size.
 func TestChunks(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)
@@ -146,7 +146,7 @@ func TestChunks(t *testing.T) {
 			t.Fatal(err)
 		}
 		dz := features.NewMatrix(22, 8)
-		loss.Eval(&dz, z, nil) // pairs across chunks count
+		loss.Eval(&dz, z, nil) // includes pairs across chunks
 		if err := e.Backward(dz); err != nil {
 			t.Fatal(err)
 		}
@@ -163,8 +163,8 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// With training BatchNorm the running statistics move once a step: to the mean, weighted by rows, of where each chunk
-// alone would have moved them.
+// With BatchNorm in training mode the running statistics change once per step. They become the mean over the chunks,
+// weighted by rows, of the statistics that each chunk would give.
 func TestChunksMoveStatisticsOnce(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)
@@ -190,7 +190,7 @@ func TestChunksMoveStatisticsOnce(t *testing.T) {
 	before := e.State()[0].Data[0]
 	value(t, e, rows, G)
 	if e.State()[0].Data[0] != before {
-		t.Error("the first pass moved the statistics")
+		t.Error("the first pass changed the statistics")
 	}
 	if err := e.Backward(G); err != nil {
 		t.Fatal(err)
@@ -203,11 +203,11 @@ func TestChunksMoveStatisticsOnce(t *testing.T) {
 		}
 	}
 	if e.State()[0].Data[0] == before {
-		t.Error("the step did not move the statistics")
+		t.Error("the step did not change the statistics")
 	}
 }
 
-// A resting network computes but does not train; the head trains.
+// A resting network computes vectors but is not trained; the head is.
 func TestResting(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)
@@ -239,15 +239,15 @@ func TestResting(t *testing.T) {
 		return network, head
 	}
 	if n, h := step(); n != 0 || h == 0 || !slices.Equal(before, net.State()[0].Data) {
-		t.Errorf("resting: gradients %v of the network, %v of the head, statistics moved: %v", n, h,
+		t.Errorf("resting: gradients %v of the network, %v of the head, statistics changed: %v", n, h,
 			!slices.Equal(before, net.State()[0].Data))
 	}
 	resting = false
 	if n, h := step(); n == 0 || h == 0 || slices.Equal(before, net.State()[0].Data) {
-		t.Errorf("awake: gradients %v of the network, %v of the head", n, h)
+		t.Errorf("not resting: gradients %v of the network, %v of the head", n, h)
 	}
 	resting = true
 	if n, _ := step(); n != 0 {
-		t.Errorf("resting again: the network's gradient of before is still there: %v", n)
+		t.Errorf("resting again: the network still has its previous gradient: %v", n)
 	}
 }

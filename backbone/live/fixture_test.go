@@ -18,11 +18,11 @@ import (
 
 const (
 	side    = 12
-	width   = 10 // of the network's vectors
+	width   = 10 // length of the network's vectors
 	classes = 6
 )
 
-// gratings are pictures of stripes: the class is their direction; phase, contrast and noise say nothing.
+// gratings holds images of stripes. The class is their direction; phase, contrast and noise are random.
 type gratings struct {
 	pictures []image.Image
 	labels   []int
@@ -58,7 +58,7 @@ func greyInput() backbone.Preprocessing {
 		Mean: [3]float32{0.5, 0.5, 0.5}, Std: [3]float32{0.25, 0.25, 0.25}}
 }
 
-// network is x [N,1,12,12] → Conv, BatchNormalization, Relu, MaxPool → "mid" → Conv, BatchNormalization, Relu,
+// network returns x [N,1,12,12] → Conv, BatchNormalization, Relu, MaxPool → "mid" → Conv, BatchNormalization, Relu,
 // GlobalAveragePool, Flatten → "features" [N,10].
 func network(seed uint64) (*graph.Model, []string) {
 	rng := rand.New(rand.NewPCG(seed, 2))
@@ -126,7 +126,7 @@ func newHead(t testing.TB, seed uint64) *head.Head {
 	return h
 }
 
-// encode builds an encoder over pictures of g.
+// encode returns an encoder over the images of g.
 func encode(t testing.TB, g *gratings, net backbone.LiveNetwork, inputs live.Inputs, batch, chunk int) *live.Encoder {
 	t.Helper()
 	e, err := live.New(live.Config{Network: net, Inputs: inputs, Head: newHead(t, 5), Labels: g.labels, IDs: g.ids,

@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// Given are Inputs that the caller sets before each Load: row i of X is the i-th image.
+// Given implements Inputs with data that the caller sets before each Load: row i of X is the input of the i-th image.
 type Given struct {
 	X    blas32.General
 	some []float32
@@ -17,7 +17,7 @@ type Given struct {
 // Sizes returns the size of the single input.
 func (g *Given) Sizes() []int { return []int{g.X.Cols} }
 
-// Prepare does nothing: the next inputs are not known yet.
+// Prepare does nothing, because the next inputs are not known yet.
 func (g *Given) Prepare([]int) {}
 
 // Load returns the current rows of X.

@@ -19,7 +19,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// folder is a file system with the pictures of g.
+// folder returns a file system with the images of g.
 func folder(t *testing.T, g *gratings) (fstest.MapFS, []string) {
 	files, paths := fstest.MapFS{}, []string{}
 	for i, img := range g.pictures {
@@ -33,8 +33,8 @@ func folder(t *testing.T, g *gratings) (fstest.MapFS, []string) {
 	return files, paths
 }
 
-// Views are a function of (seed, step, place in the batch) for any number of goroutines, and the plain view is the one
-// that features are extracted from.
+// Views depend only on (seed, step, place in the batch), not on the number of goroutines. The view without
+// augmentation equals the view from which features are extracted.
 func TestPixels(t *testing.T) {
 	g := newGratings(1, 12)
 	files, paths := folder(t, g)
@@ -61,25 +61,25 @@ func TestPixels(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(want, one[i*side*side:(i+1)*side*side]) {
-			t.Errorf("row %d is not what the evaluation sees", r)
+			t.Errorf("row %d differs from the evaluation view", r)
 		}
 	}
 	a := backbone.Augmentation{Crop: "random", Pad: 2, Flip: 0.5}
 	first := load(1, a, 1)
 	for _, workers := range []int{2, 3, 8} {
 		if !slices.Equal(first, load(workers, a, 1)) {
-			t.Errorf("%d goroutines see other views than one", workers)
+			t.Errorf("%d goroutines give other views than one", workers)
 		}
 	}
 	if slices.Equal(first, load(1, a, 2)) {
 		t.Error("another seed gives the same views")
 	}
 	if slices.Equal(first[:side*side], first[2*side*side:3*side*side]) {
-		t.Error("a row named twice is shown in one view")
+		t.Error("a row that is named twice gets equal views")
 	}
 }
 
-// A cache holds what views are cut from, not the photograph: twenty times as many fit.
+// A cache holds the image at the size that views are cut from. Twenty times as many images fit as at full size.
 func TestPicturesAreKeptSmall(t *testing.T) {
 	var out bytes.Buffer
 	if err := png.Encode(&out, image.NewRGBA(image.Rect(0, 0, 300, 200))); err != nil {
@@ -97,7 +97,7 @@ func TestPicturesAreKeptSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, size := cache.Kept(); n != 1 || size > 300*200/20 {
-		t.Errorf("%d pictures of %d bytes are kept, expected one of 24×16", n, size)
+		t.Errorf("%d images of %d bytes are kept, expected one of 24×16", n, size)
 	}
 }
 
@@ -126,8 +126,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// The last stage is trained alone: on pixels, after a frozen prefix run each time, and after a prefix run once.
-// All give the whole network's gradients of that stage.
+// Training only the last stage gives the whole network's gradients of that stage: on pixels, after a frozen prefix
+// that runs for each batch, and after a prefix that ran once.
 func TestFrozenPrefix(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)
@@ -158,7 +158,7 @@ func TestFrozenPrefix(t *testing.T) {
 	need := int64(24 * 6 * 6 * 6 * 4)
 	cached, err := live.NewCached(t.Context(), prefixed, 24, 7, need, func(done, total int) {
 		if calls++; total != 24 || done != min(7*calls, 24) {
-			t.Errorf("told of %d of %d", done, total)
+			t.Errorf("progress reported %d of %d", done, total)
 		}
 	})
 	if err != nil {
@@ -201,7 +201,7 @@ func TestFrozenPrefix(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if _, err := cached.Load([]int{24}); err == nil {
-		t.Error("a row that is not there was accepted")
+		t.Error("a missing row was accepted")
 	}
 	if _, err := live.NewPrefixed(prefix, cached, 0); err == nil {
 		t.Error("inputs of another size were accepted")

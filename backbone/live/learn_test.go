@@ -41,7 +41,7 @@ func train(t testing.TB, e *live.Encoder, seed uint64, from, steps, batch int, s
 	return list
 }
 
-// precision is P@1 over all rows.
+// precision returns P@1 over all rows.
 func precision(t testing.TB, e *live.Encoder, g *gratings, batch int) float64 {
 	t.Helper()
 	all := features.NewSet(len(g.labels), 8)
@@ -74,13 +74,13 @@ func precision(t testing.TB, e *live.Encoder, g *gratings, batch int) float64 {
 	return float64(right) / float64(all.Len())
 }
 
-// augmentation gives views that are a function of (seed, step).
+// augmentation returns an augmentation and its random source, which depends only on (seed, step).
 func augmentation(step *int) (backbone.Augmentation, func(ahead int) *rand.Rand) {
 	return backbone.Augmentation{Crop: "random",
 		Pad: 1}, func(ahead int) *rand.Rand { return rand.New(rand.NewPCG(11, uint64(*step+ahead))) }
 }
 
-// The network learns the directions of stripes with each of several seeds; the head alone does not learn them as well.
+// The network learns the directions of stripes for each of several seeds; training only the head learns them less well.
 func TestLearns(t *testing.T) {
 	for seed := uint64(1); seed <= 3; seed++ {
 		g := newGratings(seed, 96)
@@ -116,7 +116,7 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// The same seed gives the same bits, in one run and in a run that was interrupted, in chunks and whole.
+// The same seed gives the same bits, in one run and in an interrupted run, in chunks and without.
 func TestSameBits(t *testing.T) {
 	g := newGratings(1, 96)
 	m, weights := network(2)

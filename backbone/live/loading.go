@@ -10,24 +10,24 @@ import (
 	"winnow/features"
 )
 
-// loading is a batch whose views are made, each by the goroutine that takes it first.
+// loading is a batch whose views are being made. Several goroutines take its rows in turn.
 type loading struct {
 	p       *Pixels
 	rows    []int
-	base    uint64 // seed of the views
+	base    uint64 // seed of the views' random numbers
 	dst     []float32
 	errs    []error
-	next    atomic.Int64 // the row that is taken next
+	next    atomic.Int64 // the next row without a goroutine
 	working sync.WaitGroup
 }
 
-// beginLoading makes room for a batch.
+// beginLoading allocates memory for a batch of views in room.
 func (p *Pixels) beginLoading(room *[]float32, rows []int, base uint64) *loading {
 	*room = features.Grow(*room, len(rows)*p.size)
 	return &loading{p: p, rows: slices.Clone(rows), base: base, dst: *room, errs: make([]error, len(rows))}
 }
 
-// startViews makes the views that are left, on a goroutine for each viewer.
+// startViews starts one goroutine per viewer to make the remaining views.
 func (l *loading) startViews(viewers []*backbone.Viewer) {
 	for _, v := range viewers[:min(len(viewers), len(l.rows))] {
 		l.working.Go(func() {
@@ -39,7 +39,7 @@ func (l *loading) startViews(viewers []*backbone.Viewer) {
 	}
 }
 
-// finishViews waits until all views are made. Of several errors it returns the first in the batch.
+// finishViews waits until all views are made. If several failed, it returns the error of the first in the batch.
 func (l *loading) finishViews() error {
 	l.working.Wait()
 	for _, err := range l.errs {
@@ -50,7 +50,7 @@ func (l *loading) finishViews() error {
 	return nil
 }
 
-// dropViews ends the work.
+// dropViews stops the work and waits for the goroutines.
 func (l *loading) dropViews() {
 	l.next.Store(int64(len(l.rows)))
 	l.working.Wait()

@@ -10,41 +10,40 @@ import (
 	"winnow/backbone"
 )
 
-// Pictures returns the picture of a training row, or a smaller one that gives v the same views. Several
-// goroutines call it at once, each with its own viewer. [backbone.ImageCache] is one.
+// Pictures provides the images of the training rows. ImageFor may return a smaller image that gives v the same views.
+// It is called by several goroutines at once, each with its own viewer. [backbone.ImageCache] implements Pictures.
 type Pictures interface {
 	ImageFor(row int, v *backbone.Viewer) (image.Image, error)
 }
 
-// PixelsConfig describes how pictures become a network's input.
+// PixelsConfig holds the settings for turning images into a network's input.
 type PixelsConfig struct {
 	Pictures      Pictures
 	Preprocessing backbone.Preprocessing
 	Augmentation  backbone.Augmentation
 
-	// Source returns the random numbers of one Load, for this step (ahead 0) or the next one (ahead 1), whose
-	// views are made while the network computes. They must depend only on seed and step, so that a resumed run
-	// sees the same views. nil: none, only with the zero Augmentation.
+	// Source returns the random numbers for the views of one Load: of this step (ahead 0), or of the next step (ahead
+	// 1), whose views are made while the network computes. They must depend only on seed and step, so that a resumed
+	// run sees the same views. nil is allowed only with the zero Augmentation, which uses no random numbers.
 	Source  func(ahead int) *rand.Rand
 	Workers int  // goroutines; 0: one per core
-	Ahead   bool // Prepare works: for networks that leave the cores idle, as on a GPU
+	Ahead   bool // Prepare starts in the background: for networks that leave CPU cores idle, as on a GPU
 }
 
-// Pixels are Inputs made of pictures, which are decoded, augmented and preprocessed on a few goroutines. These
-// end with the call, or with Prepare(nil). The view of the i-th row of a batch
-// depends only on Source and i, not on which goroutine makes it or when. A row named twice gets two different
-// views.
+// Pixels implements Inputs from images, which are decoded, augmented and preprocessed on a few goroutines. These end
+// when Load returns, or with Prepare(nil). The view of the i-th row of a batch depends only on Source and i, not on
+// the goroutine or the time. A row that is named twice gets two different views.
 type Pixels struct {
 	cfg      PixelsConfig
 	size     int
 	viewers  []*backbone.Viewer // for Load
-	early    []*backbone.Viewer // for Prepare: one fewer, since the network needs a core
+	early    []*backbone.Viewer // for Prepare: one viewer fewer, because the network needs a core
 	now      []float32          // the views of the last Load
 	next     []float32          // the views being prepared
-	prepared *loading           // nil: nothing is prepared
+	prepared *loading           // nil: no views are being prepared
 }
 
-// NewPixels checks cfg and makes its viewers.
+// NewPixels checks cfg and creates the viewers.
 func NewPixels(cfg PixelsConfig) (*Pixels, error) {
 	if cfg.Source == nil && cfg.Augmentation != (backbone.Augmentation{}) {
 		return nil, fmt.Errorf("live: pixels: found an augmentation without a source of random numbers")
@@ -68,7 +67,7 @@ func NewPixels(cfg PixelsConfig) (*Pixels, error) {
 // Sizes returns the size of the single input: planes × height × width.
 func (p *Pixels) Sizes() []int { return []int{p.size} }
 
-// viewSeed returns the seed of a step's views.
+// viewSeed returns the seed of the views of this step or, with ahead 1, of the next step.
 func (p *Pixels) viewSeed(ahead int) uint64 {
 	if p.cfg.Source == nil {
 		return 0
@@ -76,7 +75,7 @@ func (p *Pixels) viewSeed(ahead int) uint64 {
 	return p.cfg.Source(ahead).Uint64()
 }
 
-// Prepare begins to make the views of the next step's rows, if Ahead. With nil it only ends what it began.
+// Prepare starts to make the views of the next step's rows if Ahead is set. With nil it only stops work in progress.
 func (p *Pixels) Prepare(rows []int) {
 	if p.prepared != nil {
 		p.prepared.dropViews()
@@ -88,8 +87,8 @@ func (p *Pixels) Prepare(rows []int) {
 	}
 }
 
-// Load returns the rows' views. If a row cannot be read, the error names its path; of several errors it is the
-// first in the batch.
+// Load returns the rows' views. If an image cannot be read, the error names its path. If several images fail, the
+// error is that of the first in the batch.
 func (p *Pixels) Load(rows []int) ([][]float32, error) {
 	base := p.viewSeed(0)
 	l := p.prepared
@@ -102,7 +101,7 @@ func (p *Pixels) Load(rows []int) ([][]float32, error) {
 	return [][]float32{l.dst}, l.finishViews()
 }
 
-// loadView makes one view. A panic in a picture is an error of that picture.
+// loadView makes the view of one row. A panic while it is made becomes an error of that row.
 func (p *Pixels) loadView(v *backbone.Viewer, dst []float32, row int, rng *rand.Rand) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -8,8 +8,8 @@ import (
 	"winnow/features"
 )
 
-// Prefixed are Inputs that run the frozen part of the network on each batch. Use it for augmented views, which
-// never repeat, and for training sets whose activations do not fit into memory.
+// Prefixed implements Inputs by running the frozen part of the network on each batch. Use it for augmented views,
+// which never repeat, and for training sets whose activations do not fit into memory.
 type Prefixed struct {
 	prefix backbone.Prefix
 	images Inputs
@@ -17,7 +17,7 @@ type Prefixed struct {
 	out    [][]float32 // of the last Load
 }
 
-// NewPrefixed runs images through a prefix, chunk images at a time (0: a whole batch).
+// NewPrefixed returns inputs that run images through a prefix, chunk images at a time (0: a whole batch).
 func NewPrefixed(prefix backbone.Prefix, images Inputs, chunk int) (*Prefixed, error) {
 	if err := checkInputSizes(images.Sizes(), prefix.Inputs()); err != nil {
 		return nil, err
@@ -25,10 +25,10 @@ func NewPrefixed(prefix backbone.Prefix, images Inputs, chunk int) (*Prefixed, e
 	return &Prefixed{prefix: prefix, images: images, chunk: chunk}, nil
 }
 
-// Sizes returns the prefix's outputs.
+// Sizes returns the sizes of the prefix's outputs.
 func (p *Prefixed) Sizes() []int { return p.prefix.Outputs() }
 
-// Prepare begins to load the images.
+// Prepare prepares the images of the next step.
 func (p *Prefixed) Prepare(rows []int) { p.images.Prepare(rows) }
 
 // Load computes the activations of rows.
@@ -53,7 +53,7 @@ func (p *Prefixed) Load(rows []int) ([][]float32, error) {
 	return p.out, nil
 }
 
-// growInputs returns memory for n images of each input, reusing that of list if it is large enough.
+// growInputs returns memory for n images of each input. It reuses the memory of list if that is large enough.
 func growInputs(list [][]float32, sizes []int, n int) [][]float32 {
 	if list == nil {
 		list = make([][]float32, len(sizes))
@@ -64,7 +64,7 @@ func growInputs(list [][]float32, sizes []int, n int) [][]float32 {
 	return list
 }
 
-// sliceInputs returns n images of each input, beginning at from.
+// sliceInputs returns n images of each input, starting at index from.
 func sliceInputs(list [][]float32, sizes []int, from, n int) [][]float32 {
 	some := make([][]float32, len(list))
 	for i, size := range sizes {
@@ -73,8 +73,8 @@ func sliceInputs(list [][]float32, sizes []int, from, n int) [][]float32 {
 	return some
 }
 
-// TooLarge is the error for activations that exceed their memory limit. The caller may raise the limit, or run
-// the frozen part on each batch ([Prefixed]).
+// TooLarge is the error for activations that exceed their memory limit. The caller may raise the limit, or run the
+// frozen part on each batch ([Prefixed]).
 type TooLarge struct {
 	Rows        int
 	Need, Limit int64 // bytes
@@ -85,8 +85,8 @@ func (e *TooLarge) Error() string {
 		e.Rows, e.Need, e.Limit)
 }
 
-// Cached are Inputs whose frozen part was run once over all rows. It is correct only if the images are the same
-// every time, that is, without augmentation.
+// Cached implements Inputs with activations that the frozen part computed once for all rows. It is correct only if the
+// images are the same at every step, that is, without augmentation.
 type Cached struct {
 	sizes []int
 	data  [][]float32 // rows × size of each input
@@ -94,14 +94,14 @@ type Cached struct {
 	out   [][]float32 // of the last Load
 }
 
-// NewCached computes the activations of rows 0 … rows-1, batch images at a time, and keeps them. If they take
-// more than limit bytes it returns a [TooLarge] error before it computes anything. progress receives the number
-// of rows done and may be nil.
+// NewCached computes the activations of rows 0 … rows-1, batch images at a time, and keeps them. If they take more
+// than limit bytes, it returns a [TooLarge] error before it computes. progress is called with the number of rows done;
+// it may be nil.
 func NewCached(ctx context.Context, from *Prefixed, rows, batch int, limit int64,
 	progress func(done, total int)) (*Cached, error) {
 	c := &Cached{sizes: from.Sizes(), rows: rows}
 	if rows < 1 || batch < 1 {
-		return nil, fmt.Errorf("live: cache: found %d rows in batches of %d, expected at least one", rows, batch)
+		return nil, fmt.Errorf("live: cache: found %d rows in batches of %d, expected at least 1 of both", rows, batch)
 	}
 	var each int64
 	for _, size := range c.sizes {
@@ -137,10 +137,10 @@ func NewCached(ctx context.Context, from *Prefixed, rows, batch int, limit int64
 	return c, nil
 }
 
-// Sizes returns the prefix's outputs.
+// Sizes returns the sizes of the prefix's outputs.
 func (c *Cached) Sizes() []int { return c.sizes }
 
-// Bytes returns the memory of the activations.
+// Bytes returns the memory that the activations take.
 func (c *Cached) Bytes() int64 {
 	var sum int64
 	for _, d := range c.data {

@@ -15,7 +15,7 @@ import (
 	"winnow/backbone/live"
 )
 
-// counted notes how many pictures were asked for.
+// counted counts the requested images.
 type counted struct {
 	*gratings
 	asked atomic.Int64
@@ -37,7 +37,7 @@ func preparable(t *testing.T, pictures live.Pictures, workers int, step *int) *l
 	return p
 }
 
-// Prepared rows, whether right, wrong or forgotten, change no bit of what is loaded.
+// Preparing rows, whether correct, wrong or never used, does not change any bit of the loaded views.
 func TestPreparedViewsAreTheSame(t *testing.T) {
 	g := &counted{gratings: newGratings(1, 24)}
 	batches := [][]int{{3, 7, 3, 0}, {11, 2, 5, 1}, {4, 4, 23, 9, 8}, {6}, {0, 1, 2, 3}}
@@ -55,7 +55,7 @@ func TestPreparedViewsAreTheSame(t *testing.T) {
 				prepare(p, i+1)
 			}
 			if !slices.Equal(x[0], all[i]) {
-				t.Error("preparing wrote to what the network reads")
+				t.Error("preparing overwrote the network's inputs")
 			}
 		}
 		return all
@@ -70,7 +70,7 @@ func TestPreparedViewsAreTheSame(t *testing.T) {
 			got := load(workers, prepare)
 			for i := range want {
 				if !slices.Equal(got[i], want[i]) {
-					t.Errorf("%s, %d goroutines: batch %d is another", name, workers, i)
+					t.Errorf("%s, %d goroutines: batch %d differs", name, workers, i)
 				}
 			}
 		}
@@ -78,13 +78,13 @@ func TestPreparedViewsAreTheSame(t *testing.T) {
 	step := 1
 	p := preparable(t, g, 3, &step)
 	p.Prepare(batches[4])
-	step = 14 // not the next one: what was prepared is of another step
+	step = 14 // not the next step: the prepared views belong to another step
 	if x, err := p.Load(batches[4]); err != nil || !slices.Equal(x[0], want[4]) {
-		t.Errorf("%v: views of the step they were prepared for, not of the one they are loaded in", err)
+		t.Errorf("%v: the views belong to the step of Prepare, not to the step of Load", err)
 	}
 }
 
-// Pictures made in the background are not made again, except one that is still in progress.
+// Views made in the background are not made again, except one that is still in progress.
 func TestPreparedIsUsed(t *testing.T) {
 	g, step := &counted{gratings: newGratings(1, 24)}, 1
 	p := preparable(t, g, 2, &step)
@@ -92,16 +92,16 @@ func TestPreparedIsUsed(t *testing.T) {
 	p.Prepare(rows)
 	for end := time.Now().Add(time.Minute); g.asked.Load() < 24; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d pictures in a minute, expected 24", g.asked.Load())
+			t.Fatalf("%d images in a minute, expected 24", g.asked.Load())
 		}
 	}
 	step++
 	if _, err := p.Load(rows); err != nil || g.asked.Load() > 25 {
-		t.Errorf("%v: asked for %d pictures, expected 24, or one more", err, g.asked.Load())
+		t.Errorf("%v: requested %d images, expected 24, or one more", err, g.asked.Load())
 	}
 }
 
-// A picture that cannot be read is an error of its batch, prepared or not.
+// An image that cannot be read is an error of its batch, whether prepared or not.
 func TestUnreadablePrepared(t *testing.T) {
 	g := newGratings(1, 12)
 	files, paths := folder(t, g)
@@ -119,7 +119,7 @@ func TestUnreadablePrepared(t *testing.T) {
 	}
 }
 
-// Weights after some steps are the same to the last bit, whether batches are announced or not.
+// Weights after some steps are equal to the last bit, whether batches are announced or not.
 func TestAnnouncedTrainsTheSame(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)
@@ -153,7 +153,7 @@ func TestAnnouncedTrainsTheSame(t *testing.T) {
 	}
 	for _, chunk := range []int{0, 3} {
 		if !slices.Equal(train(false, chunk), train(true, chunk)) {
-			t.Errorf("chunk %d: other weights where batches are announced", chunk)
+			t.Errorf("chunk %d: other weights if batches are announced", chunk)
 		}
 	}
 }

@@ -2,15 +2,16 @@ package live
 
 import "slices"
 
-// shared lets a second network see the images of the first one in the same views.
+// shared lets two networks train on the same views of the same images.
 type shared struct {
 	Inputs
 	rows   []int
-	loaded [][]float32 // nil: the second network has taken it, or the first has loaded nothing
+	loaded [][]float32 // nil: the second network has taken them, or the first has loaded none
 }
 
-// Share returns inputs for two networks that train in parallel: the second reuses what the first has loaded for the
-// same rows, and loads the rows itself if the first has not, as in the first step. Only the first prepares rows ahead.
+// Share returns inputs for two networks that train in parallel. The second reuses the data that the first loaded for
+// the same rows. If the first did not load them, as in the first step, the second loads them itself. Only the first
+// prepares rows ahead.
 func Share(from Inputs) (first, second Inputs) {
 	s := &shared{Inputs: from}
 	return s, secondInputs{s}
@@ -27,10 +28,10 @@ type secondInputs struct{ of *shared }
 
 func (s secondInputs) Sizes() []int { return s.of.Sizes() }
 
-// Prepare does nothing: the first network prepares.
+// Prepare does nothing, because the first network prepares the rows of both.
 func (s secondInputs) Prepare([]int) {}
 
-// Load returns what the first network has just loaded for the same rows, or loads them.
+// Load returns the data that the first network has just loaded for the same rows, or loads the rows.
 func (s secondInputs) Load(rows []int) ([][]float32, error) {
 	if loaded := s.of.loaded; loaded != nil && slices.Equal(s.of.rows, rows) {
 		s.of.loaded = nil

@@ -11,22 +11,21 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// smallest is the number of multiplications m·n·k from which ONNX Runtime's product is faster than gonum's.
-// Measured on 2 cores, everything included: 16³ takes 1.4–2.1 µs in gonum and 2.8–4.7 µs in ONNX Runtime, 32³
-// takes 8.5–10 µs and 3.6–5.4 µs; the curves cross near 22³.
+// smallest is the number of multiplications m·n·k from which ONNX Runtime's product is faster than gonum's. Measured
+// on 2 cores, including all overhead: 16³ takes 1.4–2.1 µs in gonum and 2.8–4.7 µs in ONNX Runtime, 32³ takes 8.5–10
+// µs and 3.6–5.4 µs. Both are equally fast near 22³.
 const smallest = 22 * 22 * 22
 
-// blasSpin keeps worker threads awake between products that follow each other closely (see SessionOptions).
+// blasSpin keeps worker threads awake between products in quick succession (see SessionOptions).
 const blasSpin = 20 * time.Microsecond
 
-// BLAS is gonum's BLAS with the matrix products of real numbers, Sgemm and Dgemm, computed by ONNX Runtime.
-// Everything else, and products too small to gain, stay gonum's. It can be passed to blas32.Use and blas64.Use
-// ([Open] does so), may be called from several goroutines, and repeats its results bit for bit with the same
-// number of threads. It always computes on the CPU: the matrices are in Go's memory, and moving them to a
-// device costs more than these products.
+// BLAS is gonum's BLAS, except that ONNX Runtime computes Sgemm and Dgemm. Products too small to gain from it stay
+// gonum's. BLAS can be passed to blas32.Use and blas64.Use ([Open] does so) and may be called from several goroutines.
+// With the same number of threads its results are equal bit for bit. It always computes on the CPU: the matrices are
+// in Go's memory, and copying them to a device costs more than these products.
 //
-// One difference to gonum: 0·Inf and 0·NaN are NaN (gonum skips zeros of A). As in every BLAS, with beta = 0 C
-// is not read, and with alpha = 0 A and B are not read.
+// BLAS differs from gonum in one case: 0·Inf and 0·NaN are NaN (gonum skips zeros of A). As in every BLAS, C is not
+// read if beta = 0, and A and B are not read if alpha = 0.
 type BLAS struct {
 	gonum.Implementation
 	runtime *Runtime
@@ -41,7 +40,7 @@ var (
 	_ blas.Complex128 = (*BLAS)(nil)
 )
 
-// BLAS returns the runtime's single BLAS. After Close it computes in Go.
+// BLAS returns the runtime's only BLAS. After Close it computes in Go.
 func (r *Runtime) BLAS() (*BLAS, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,7 +67,7 @@ func (b *BLAS) isClosed() bool {
 	return b.single.runtime == nil
 }
 
-// Sgemm is C = alpha·op(A)·op(B) + beta·C in float32.
+// Sgemm computes C = alpha·op(A)·op(B) + beta·C in float32.
 func (b *BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int,
 	bb []float32, ldb int, beta float32, c []float32, ldc int) {
 	if !b.single.computeGemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
@@ -76,7 +75,7 @@ func (b *BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []floa
 	}
 }
 
-// Dgemm is C = alpha·op(A)·op(B) + beta·C in float64.
+// Dgemm computes C = alpha·op(A)·op(B) + beta·C in float64.
 func (b *BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int,
 	bb []float64, ldb int, beta float64, c []float64, ldc int) {
 	if !b.double.computeGemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
@@ -84,19 +83,19 @@ func (b *BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []floa
 	}
 }
 
-// products holds the four sessions of one element type: A as given or transposed, and B likewise. Several
-// goroutines may run a session at once; the lock only keeps close from destroying it meanwhile.
+// products holds the four sessions of one element type: A as given or transposed, and B likewise. Several goroutines
+// may run a session at once. The lock prevents closeSessions from destroying a session in use.
 type products[T float32 | float64] struct {
 	mu       sync.RWMutex
 	runtime  *Runtime // nil: closed
 	kind     ElementType
-	sessions [2][2]*ortgo.DynamicAdvancedSession // opened at their first product: few programs need all
-	failed   error                               // of the last that could not be opened
-	scratch  sync.Pool                           // *[]T values: packed operands and products not yet in C
+	sessions [2][2]*ortgo.DynamicAdvancedSession // opened at their first product: few programs need all four
+	failed   error                               // error of the last session that could not be opened
+	scratch  sync.Pool                           // *[]T values: packed operands, and products not yet in C
 }
 
-// productSession returns a session, which it opens if necessary; nil where it is closed or cannot be opened. The caller
-// holds neither lock.
+// productSession returns a session, which it opens if necessary, or nil if the session is closed or cannot be opened.
+// The caller must not hold a lock of p.
 func (p *products[T]) productSession(transA, transB int) *ortgo.DynamicAdvancedSession {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,8 +130,8 @@ func (p *products[T]) closeSessions() (err error) {
 	return err
 }
 
-// computeGemm computes the product. It changes nothing and returns false if gonum must compute it: because it is too
-// small, because the BLAS is closed, or because the arguments are wrong and gonum's panic says how.
+// computeGemm computes the product. It returns false and changes no data if gonum must compute it: the product is too
+// small, the BLAS is closed, or the arguments are invalid and gonum's panic describes the reason.
 func (p *products[T]) computeGemm(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int,
 	b []T, ldb int, beta T, c []T, ldc int) bool {
 	if !isLargeProduct(m, n, k) || alpha == 0 {
@@ -162,7 +161,7 @@ func (p *products[T]) computeGemm(tA, tB blas.Transpose, m, n, k int, alpha T, a
 	return true
 }
 
-// computeProduct computes out = op(A)·op(B), contiguous. It returns false if it cannot.
+// computeProduct computes out = op(A)·op(B) with contiguous rows, or returns false if it cannot.
 func (p *products[T]) computeProduct(transA, transB int, A, B matrix[T], out []T, m, n int) bool {
 	p.mu.RLock()
 	session := p.sessions[transA][transB]
@@ -214,7 +213,7 @@ type matrix[T float32 | float64] struct {
 	rows, cols, stride int
 }
 
-// transposeShape gives the matrix the shape in which it is stored. For a transpose it swaps the sizes and returns 1.
+// transposeShape sets the shape to that in memory. For a transpose it swaps rows and columns and returns 1.
 func (x *matrix[T]) transposeShape(t blas.Transpose) (int, bool) {
 	switch t {
 	case blas.NoTrans:
@@ -237,8 +236,8 @@ func (x *matrix[T]) packRows(dst []T) {
 	}
 }
 
-// updateMatrix sets x = alpha·p + beta·x, p contiguous. With beta 0, old values of x, even NaN, do not count; p may be
-// x.
+// updateMatrix sets x = alpha·p + beta·x; p is contiguous. If beta is 0, old values of x, even NaN, have no effect. p
+// may be x.
 func (x *matrix[T]) updateMatrix(beta, alpha T, p []T) {
 	for i := range x.rows {
 		dst := x.data[i*x.stride : i*x.stride+x.cols]

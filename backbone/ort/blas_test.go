@@ -13,7 +13,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// gemm is one product with everything a BLAS can be asked for.
+// gemm is one product with all arguments of a BLAS.
 type gemm struct {
 	tA, tB        blas.Transpose
 	m, n, k       int
@@ -24,8 +24,8 @@ type gemm struct {
 
 var transposes = []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans}
 
-// drawGemm draws a product: sizes on both sides of the threshold, gaps between rows, C full of NaN where
-// beta is 0 and so must not be read.
+// drawGemm draws a product: sizes on both sides of the threshold, gaps between rows, and C full of NaN if beta is 0,
+// because C must then not be read.
 func drawGemm(t *rapid.T) gemm {
 	size := rapid.OneOf(rapid.IntRange(1, 8), rapid.IntRange(9, 90))
 	g := gemm{
@@ -74,7 +74,7 @@ func parseVersion(seed uint64, rows, cols, stride int) []float32 {
 	return s
 }
 
-// slow is the product by its definition, in float64.
+// slow computes the product by its definition, in float64.
 func (g gemm) slow() []float64 {
 	at := func(s []float32, ld int, t blas.Transpose, i, j int) float64 {
 		if t != blas.NoTrans {
@@ -103,7 +103,7 @@ type sgemmer interface {
 		beta float32, c []float32, ldc int)
 }
 
-// check computes g with an implementation and says what is wrong with the result, or "".
+// check computes g with an implementation and returns what is wrong with the result, or "".
 func (g gemm) check(impl sgemmer) string {
 	c := append([]float32(nil), g.c...)
 	impl.Sgemm(g.tA, g.tB, g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, c, g.ldc)

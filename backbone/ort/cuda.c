@@ -1,4 +1,4 @@
-// CUDA's runtime by name (cuda.h). Signatures are those of NVIDIA's documentation of CUDA 13.
+// Functions of the CUDA runtime, found by name (cuda.h). Signatures are those in NVIDIA's documentation of CUDA 13.
 
 #include "cuda.h"
 
@@ -52,8 +52,8 @@ const char *winnow_cuda(void) {
 	return missing[0] ? missing : NULL;
 }
 
-// finished waits for what a call left to the default stream: a copy from pageable memory may still be under way on the
-// device when the call returns, and sessions compute on other streams. It also forgets the error, which it returns.
+// finished waits for work that a call has left on the default stream: a copy from pageable memory may still be in
+// progress when the call returns, and sessions compute on other streams. It also clears CUDA's error and returns it.
 static int finished(int e) {
 	int later = rt.wait(NULL);
 	rt.forget();

@@ -13,14 +13,14 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 )
 
-// Device is where sessions run: the CPU (the zero value), one CUDA device, or, as a request, the best that works.
+// Device is where sessions run: the CPU (the zero value) or a CUDA device. A request may also be Auto.
 type Device struct {
 	CUDA  bool
 	Index int  // number of the CUDA device
-	Auto  bool // CUDA if it works, else the CPU; only in a request
+	Auto  bool // only in a request: CUDA if it works, otherwise the CPU
 }
 
-// String returns the device as a user writes it.
+// String returns the device in the form that ParseDevice reads.
 func (d Device) String() string {
 	switch {
 	case d.Auto:
@@ -49,7 +49,7 @@ func ParseDevice(text string) (Device, error) {
 	return Device{}, fmt.Errorf("ort: device: found %q, expected cpu, cuda, cuda:N or auto", text)
 }
 
-// chooseDevice decides where to run. CUDA is accepted only after a product has run on it.
+// chooseDevice decides where to run. It accepts CUDA only after a test product has run on it.
 func (r *Runtime) chooseDevice(want Device) error {
 	if !want.CUDA && !want.Auto {
 		return nil
@@ -66,7 +66,7 @@ func (r *Runtime) chooseDevice(want Device) error {
 	return fmt.Errorf("ort: device %s: %w", want, err)
 }
 
-// CheckCUDA runs a product on a CUDA device and returns an error that says why it cannot.
+// CheckCUDA runs a test product on a CUDA device. It returns an error that gives the reason if CUDA cannot be used.
 func (r *Runtime) CheckCUDA(index int) error {
 	if missing := r.MissingCUDA(); len(missing) > 0 {
 		return missingError(missing)
@@ -75,10 +75,10 @@ func (r *Runtime) CheckCUDA(index int) error {
 	return inOneLine(try.probeDevice(SessionOptions{}))
 }
 
-// Check runs a product on the CPU.
+// Check runs a test product on the CPU.
 func (r *Runtime) Check() error { return r.probeDevice(SessionOptions{Threads: 1, CPU: true}) }
 
-// probeDevice runs a 1×1 matrix product in a session of its own.
+// probeDevice runs a 1×1 matrix product in a separate session.
 func (r *Runtime) probeDevice(o SessionOptions) error {
 	s, err := r.NewSession(gemmModel(Float, false, false), o)
 	if err != nil {
@@ -90,12 +90,12 @@ func (r *Runtime) probeDevice(o SessionOptions) error {
 		return err
 	}
 	if y[0] != 15 {
-		return fmt.Errorf("ort: a product of 3 and 5 came out as %v", y[0])
+		return fmt.Errorf("ort: the test product 3·5 is %v, expected 15", y[0])
 	}
 	return nil
 }
 
-// Missing is a library that CUDA needs and that cannot be loaded.
+// Missing is a library that CUDA needs but that cannot be loaded.
 type Missing struct {
 	Name   string // file name, such as libcublasLt.so.13
 	Reason string // the loader's message
@@ -115,36 +115,36 @@ func missingError(list []Missing) error {
 // cudaProvider is ONNX Runtime's name for its CUDA provider.
 const cudaProvider = "CUDAExecutionProvider"
 
-// cudaNeeds are the system libraries that the CUDA 13 build of the provider needs: NVIDIA's CUDA runtime, cuDNN and the
-// driver.
+// cudaNeeds lists the system libraries that the CUDA 13 build of the provider needs: NVIDIA's CUDA runtime, cuDNN and
+// the driver.
 var cudaNeeds = []string{"libcublasLt.so.13", "libcublas.so.13", "libcudart.so.13", "libcurand.so.10", "libcudnn.so.9",
 	"libcuda.so.1"}
 
-// The provider's files, in the library's folder.
+// The provider's files, in the folder of ONNX Runtime's library.
 const (
 	sharedProvider = "libonnxruntime_providers_shared.so"
 	cudaLibrary    = "libonnxruntime_providers_cuda.so"
 )
 
-// MissingCUDA names each library without which the CUDA provider cannot load: ONNX Runtime's own provider
-// libraries, in the folder of the shared library, and the system libraries that they need. It is empty if
-// everything loads. Whether there is a device shows only when something runs on it.
+// MissingCUDA lists the libraries that the CUDA provider needs and that cannot be loaded: ONNX Runtime's provider
+// libraries, in the folder of the shared library, and system libraries. The list is empty if all can be loaded.
+// Whether a device works shows only when a product runs on it.
 func (r *Runtime) MissingCUDA() []Missing {
 	if !slices.Contains(r.providers, cudaProvider) {
 		only := "this build of ONNX Runtime has only " + strings.Join(r.providers, ", ")
 		return []Missing{{Name: cudaProvider, Reason: only}}
 	}
 	if runtime.GOOS != "linux" {
-		return nil // only the provider's own message is available
+		return nil // the provider's own message is the only information
 	}
 	return missingIn(filepath.Dir(r.library))
 }
 
-// missingIn checks the provider's files in a folder and all that they need.
+// missingIn checks the provider's files in a folder and the system libraries that they need.
 func missingIn(folder string) (missing []Missing) {
 	for _, name := range []string{sharedProvider, cudaLibrary} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
-			missing = append(missing, Missing{name, "not beside the runtime"})
+			missing = append(missing, Missing{name, "not in the folder of the runtime"})
 		}
 	}
 	for _, name := range cudaNeeds {

@@ -9,10 +9,10 @@ var (
 	InMemoryOrder  = inMemoryOrder
 )
 
-// Opened reports whether the process's large products are ONNX Runtime's by now.
+// Opened reports whether ONNX Runtime computes the process's large products.
 func Opened() bool { return fast.blas.Load() != nil }
 
-// Kept is the memory of what the forward pass keeps, bytes.
+// Kept returns the memory in bytes of the tensors that the forward pass keeps.
 func (l *Live) Kept() (sum int64) {
 	for _, b := range l.saved {
 		sum += b.size

@@ -16,8 +16,8 @@ import (
 	"winnow/features"
 )
 
-// flat is a vector of float32 in a device's memory in which many tensors lie one after another, so that one copy moves
-// all of them and one program changes all of them.
+// flat is a float32 vector in a device's memory that holds many tensors one after another. One copy moves all of them,
+// and one program changes all of them.
 type flat struct {
 	m     *memory
 	p     unsafe.Pointer
@@ -28,7 +28,7 @@ type flat struct {
 // span is a part of a flat.
 type span struct{ at, n int }
 
-// newFlat allocates n zeros.
+// newFlat allocates a flat of n zeros.
 func (m *memory) newFlat(n int) (*flat, error) {
 	f := &flat{m: m, n: n, views: map[span]*view{}}
 	var err error
@@ -38,7 +38,7 @@ func (m *memory) newFlat(n int) (*flat, error) {
 	return f, m.zero(f.p, 4*n)
 }
 
-// view returns a part of the flat as a tensor of one axis.
+// view returns a part of the flat as a tensor of rank 1.
 func (f *flat) view(s span) (*view, error) {
 	if v := f.views[s]; v != nil {
 		return v, nil
@@ -50,7 +50,7 @@ func (f *flat) view(s span) (*view, error) {
 	return v, err
 }
 
-// tensor returns the numbers from a place on as a tensor. The caller frees it.
+// tensor returns the numbers from index at on as a tensor of the given shape. The caller frees it.
 func (f *flat) tensor(at int, shape []int64) (*view, error) {
 	n := int64(1)
 	for _, d := range shape {
@@ -67,7 +67,7 @@ func (f *flat) tensor(at int, shape []int64) (*view, error) {
 
 func (f *flat) at(i int) unsafe.Pointer { return unsafe.Add(f.p, 4*i) }
 
-// put copies numbers to a place, and get from there.
+// put copies numbers to index at of the flat; get copies numbers from there.
 func (f *flat) put(at int, from []float32) error { return f.m.copy(f.at(at), first(from), 4*len(from)) }
 func (f *flat) get(at int, to []float32) error   { return f.m.copy(first(to), f.at(at), 4*len(to)) }
 
@@ -84,7 +84,7 @@ func (f *flat) free() {
 	f.p, f.views = nil, nil
 }
 
-// view is a tensor over memory that something else owns.
+// view is a tensor whose memory belongs to another object.
 type view struct {
 	ortgo.Value // nil: the methods that Run does not call
 	internals   *ortgo.ValueInternalData
@@ -92,7 +92,7 @@ type view struct {
 	value       unsafe.Pointer
 }
 
-// GetInternals returns what the wrapper needs of a value to run with.
+// GetInternals returns the internal fields that the wrapper needs to run with a value.
 func (v *view) GetInternals() *ortgo.ValueInternalData { return v.internals }
 
 func (v *view) free() {
@@ -102,7 +102,7 @@ func (v *view) free() {
 	}
 }
 
-// copy copies bytes between the computer's memory and a device's, in either direction, and waits for their arrival.
+// copy copies bytes between host and device memory, in either direction, and waits until they have arrived.
 func (m *memory) copy(to, from unsafe.Pointer, bytes int) error {
 	if bytes == 0 {
 		return nil
@@ -122,7 +122,7 @@ func (m *memory) zero(at unsafe.Pointer, bytes int) error {
 	return cudaError("clear", C.winnow_cuda_zero(at, C.size_t(bytes)))
 }
 
-// openCUDA finds CUDA's runtime in this process.
+// openCUDA loads the functions of the CUDA runtime from this process.
 func openCUDA() error {
 	if missing := C.winnow_cuda(); missing != nil {
 		return errors.New("ort: cuda: " + C.GoString(missing))
@@ -137,12 +137,12 @@ func cudaError(what string, e C.int) error {
 	return fmt.Errorf("ort: memory: %s: CUDA failure %d: %s", what, int(e), C.GoString(C.winnow_cuda_error(e)))
 }
 
-// layout says where each of several parameters lies in a flat: those that weight decay shrinks come first. Each part is
-// a whole number of rows, so that sums over a flat can be taken row by row, and each tensor begins where vector
-// instructions and matrix products are fast. What lies between is zero and stays so.
+// layout describes the place of each of several parameters in a flat: those with weight decay come first. Each of both
+// parts is a whole number of rows, so that sums over a flat can be taken row by row. Each tensor starts at an address
+// where vector instructions and matrix products are fast. The gaps between tensors are zero and stay zero.
 type layout struct {
 	params []*features.Param
-	at     []int // of each parameter
+	at     []int // index of each parameter in the flat
 	parts  [2]span
 	n      int
 }
@@ -168,5 +168,5 @@ func layOut(params []*features.Param) layout {
 	return l
 }
 
-// whole returns the span of everything.
+// whole returns the span of the whole flat.
 func (l layout) whole() span { return span{0, l.n} }

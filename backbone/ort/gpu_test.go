@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The names and values are those of ONNX Runtime's documentation of the CUDA provider. Whether it accepts them can only
-// be tested on a GPU.
+// The names and values are those of ONNX Runtime's documentation of the CUDA provider. Only a GPU can show whether the
+// provider accepts them.
 func TestGPUOptions(t *testing.T) {
 	for name, c := range map[string]struct {
 		gpu   GPU
@@ -17,7 +17,7 @@ func TestGPUOptions(t *testing.T) {
 		want  map[string]string
 		marks string
 	}{
-		"nothing asked for": {GPU{}, 0, map[string]string{"device_id": "0", "cudnn_conv_algo_search": "HEURISTIC",
+		"default": {GPU{}, 0, map[string]string{"device_id": "0", "cudnn_conv_algo_search": "HEURISTIC",
 			"use_tf32": "0"}, ""},
 		"all": {GPU{Memory: 6 << 30, TF32: true}, 1, map[string]string{"device_id": "1",
 			"cudnn_conv_algo_search": "HEURISTIC", "use_tf32": "1", "gpu_mem_limit": "6442450944",
@@ -41,7 +41,7 @@ func TestGPUOptions(t *testing.T) {
 	}
 	for _, bad := range []GPU{{Memory: -1}, {Memory: 4}, {Memory: math.MinInt64}} {
 		if err := bad.Check(); err == nil {
-			t.Errorf("%+v is let through", bad)
+			t.Errorf("%+v was accepted", bad)
 		}
 		if _, err := Load(Config{Library: "no such library", GPU: bad}); err == nil ||
 			!strings.Contains(err.Error(), "expected") {

@@ -1,6 +1,6 @@
-// Custom operators for ONNX Runtime, in the domain "winnow", built from our kernels. kernels.h documents what each one
-// computes. Package gradient, which writes them into models (kernels.go), documents their inputs, outputs and
-// attributes.
+// Custom operators for ONNX Runtime in the domain "winnow", built from winnow's kernels. kernels.h documents the
+// operations. Package gradient, which writes the operators into models (kernels.go), documents their inputs, outputs
+// and attributes.
 
 #include <limits.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "kernels.h"
 #include "kernels_choice.h"
 
-// Positions in ONNX Runtime's function table. New versions only append to it.
+// Indices in ONNX Runtime's function table. New versions only append to the table.
 enum {
 	CREATE_STATUS = 0, CREATE_DOMAIN = 26, DOMAIN_ADD = 27, ADD_DOMAIN = 28, DATA = 51, SIZES = 62, RANK = 61, SHAPE_OF = 65,
 	MEMORY_INFO = 68, ALLOC = 75, FREE = 76, ATTRIBUTE_FLOAT = 85, INPUT_COUNT = 88, INPUT = 90, OUTPUT = 91, END_STATUS = 93,
@@ -48,10 +48,10 @@ struct op {
 	size_t (*alias)(int **, int **);
 	void (*end_alias)(int *, int *);
 
-	// Ours, behind what ONNX Runtime reads.
+	// winnow's own fields, after those that ONNX Runtime reads.
 	const char *called;
-	const char *inputs, *outputs; // a letter each: f float32, b bytes, i int64, F an optional float32 input
-	int flags;                    // of operators for CUDA
+	const char *inputs, *outputs; // one letter each: f float32, b bytes, i int64, F an optional float32 input
+	int flags;                    // flags of operators for CUDA
 };
 
 // A node of a model.
@@ -138,7 +138,7 @@ static void destroy(void *k) { free(k); }
 // Tensors.
 
 typedef struct {
-	float *data; // NULL: the tensor is left out
+	float *data; // NULL: the tensor is omitted
 	size_t rank;
 	int64_t dims[4]; // 1 for missing axes
 } tensor;
@@ -162,7 +162,7 @@ static status input(table api, void *context, size_t i, tensor *t) {
 
 static int64_t elements(const tensor *t) { return t->dims[0] * t->dims[1] * t->dims[2] * t->dims[3]; }
 
-// output creates an output of the given shape; data is NULL if the model does not use it.
+// output creates an output of the given shape. data is NULL if the model does not use the output.
 static status output(table api, void *context, size_t i, const int64_t *dims, size_t rank, void *to) {
 	void *value = NULL, **data = to;
 	*data = NULL;
@@ -171,8 +171,8 @@ static status output(table api, void *context, size_t i, const int64_t *dims, si
 	return s;
 }
 
-// parallel divides n among the session's threads in at most 64 pieces. Each piece is computed by one thread, always
-// in the same way.
+// parallel divides n into at most 64 pieces for the session's threads. The pieces do not depend on the threads, and
+// one thread computes each piece.
 static status parallel(table api, void *context, void (*piece)(void *, size_t), int64_t n, void *job, int64_t *pieces) {
 	*pieces = n < 64 ? n : 64;
 	return ((status (*)(void *, void (*)(void *, size_t), size_t, size_t, void *))api[PARALLEL])(context, piece, (size_t)*pieces, (size_t)*pieces, job);
@@ -182,7 +182,7 @@ static stretch part(int64_t n, int64_t pieces, size_t i) {
 	return (stretch){n * (int64_t)i / pieces, n * ((int64_t)i + 1) / pieces};
 }
 
-// One run of a node, as its threads see it.
+// The state of one run of a node, shared by its threads.
 typedef struct {
 	windows g;
 	int64_t places, pieces;
@@ -190,7 +190,7 @@ typedef struct {
 	tensor x, w, b, dy, y;
 	uint8_t *tap;
 	float *to, *dx, *dw, *db;
-	int failed; // memory was short in a thread
+	int failed; // a thread did not get enough memory
 } job;
 
 // lay_windows computes the windows over an input that has the batch size and channels of the given tensor.
@@ -347,7 +347,7 @@ static status create_domain(table api, const op *ops, size_t n, void **domain) {
 
 #include "kernels_cuda.h"
 
-// winnow_instructions returns how many floats the widest vectors that this processor supports hold: 4, 8 or 16.
+// winnow_instructions returns the number of floats in the widest vectors that this processor supports: 4, 8 or 16.
 int winnow_instructions(void) {
 #ifdef WINNOW_X86
 	__builtin_cpu_init();

@@ -18,11 +18,11 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 )
 
-// lanes is the number of floats in a vector.
+// lanes is the number of floats in a vector register of each instruction set.
 var lanes = map[string]int{"plain": 4, "avx2": 8, "avx512": 16}
 
-// loadKernels registers the operators with the library, once for the process. If the library refuses them it is
-// used without, unless instructions are named.
+// loadKernels registers winnow's operators with the library, once per process. If the library rejects them, they are
+// not used; it is an error only if instructions name a set.
 func loadKernels(library, instructions string) error {
 	if instructions == "none" {
 		return nil
@@ -45,7 +45,7 @@ func loadKernels(library, instructions string) error {
 	return err
 }
 
-// register creates the domain of the operators, with vectors of width floats.
+// register creates the operators' domain, with vectors of width floats.
 func register(library string, width int) error {
 	m, err := newStatus(library)
 	if err != nil {
@@ -58,7 +58,7 @@ func register(library string, width int) error {
 	return m.check(C.winnow_kernels(m.api, C.int(width), &process.kernels))
 }
 
-// addKernels lets the models of a session use the operators.
+// addKernels makes the operators available to the models of a session.
 func addKernels(library string, opts *ortgo.SessionOptions, domain unsafe.Pointer) error {
 	m, err := newStatus(library)
 	if err != nil {
@@ -68,7 +68,7 @@ func addKernels(library string, opts *ortgo.SessionOptions, domain unsafe.Pointe
 	return m.check(C.winnow_add_kernels(m.api, inner, domain))
 }
 
-// newStatus returns a memory of which only the table and check are used.
+// newStatus returns a memory of which only the function table and check are used.
 func newStatus(library string) (*memory, error) {
 	table, err := apiTable(library)
 	return &memory{api: (*unsafe.Pointer)(table)}, err

@@ -47,19 +47,19 @@ void winnow_give(const arena *a, float *memory) {
 	if (s) ((void (*)(void *))a->api[END_STATUS])(s);
 }
 
-// The work of a convolution is divided into groups of tile rows times slices of channels. With groups of about this
-// many tiles, the transformed tiles stay in the cache, and transforming the filters for each group costs little in
-// comparison.
+// The work of a convolution is divided into groups of tile rows times slices of channels. With about this many tiles
+// per group, the transformed tiles stay in the cache, and transforming the filters for each group costs relatively
+// little.
 enum { GROUP = 200, FROM = 128, TO = 256, SLICE = 32, SHARES = 8 };
 
 typedef struct {
 	job *j;
 	arena memory;
 	windows g;
-	int64_t outputs, rows, groups, froms, tos; // tile rows; groups of them; slices of the channels of X and of Y
+	int64_t outputs, rows, groups, froms, tos; // tile rows; groups of tile rows; slices of the channels of X and of Y
 	int turned;
 	const float *x;
-	float *part; // the sums of every group but the first
+	float *part; // the sums of all groups except the first
 } conv_job;
 
 static int64_t ceiling(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -121,8 +121,8 @@ static status compute_conv(void *of, void *context) {
 	return s;
 }
 
-// filters_piece computes the groups' shares of ∂W and ∂B. The share of the first group goes directly into the
-// outputs, those of the others one after the other into working memory.
+// filters_piece computes the groups' shares of ∂W and ∂B. The share of the first group is written directly to the
+// outputs; the shares of the others are stored one after the other in working memory.
 static void filters_piece(void *of, size_t i) {
 	conv_job *c = of;
 	job *j = c->j;

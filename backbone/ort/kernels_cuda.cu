@@ -1,6 +1,6 @@
-// Kernels for NVIDIA's GPUs, compiled on the device's machine by NVRTC (kernels_cuda.h). Tests compile them for the CPU.
-// Tensors are float32 [N, C, height, width], contiguous. A plane is a channel of an image. Sizes of planes fit in 32 bits:
-// divisions of 64 are slow here.
+// Kernels for NVIDIA's GPUs, compiled on the machine by NVRTC (kernels_cuda.h). Tests compile them for the CPU.
+// Tensors are float32 [N, C, height, width], contiguous. A plane is one channel of one image. Sizes of planes fit in
+// 32 bits, because 64-bit divisions are slow here.
 
 #ifndef KH // height and width of a depthwise filter, or of a pool's windows
 #define KH 3
@@ -22,13 +22,14 @@ static __device__ float block_sum(float v) {
 	return v;
 }
 
-// warp_sum returns the sum of the values of a warp in each of its threads.
+// warp_sum returns the sum of the values of a warp, to each of its threads.
 static __device__ float warp_sum(float v) {
 	for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(0xffffffffu, v, d);
 	return v;
 }
 
-// Rows of a matrix for warps: each takes the rows first, first + step, …, and its thread lane the columns lane, lane + lanes, …
+// The rows of a matrix for warps: each warp takes the rows first, first + step, …; thread lane of it takes the columns
+// lane, lane + lanes, …
 typedef struct { int first, step, lane, lanes; } warp_rows;
 
 static __device__ warp_rows rows_of_warp() {
@@ -45,8 +46,9 @@ extern "C" __global__ void cut(const float *dy, const float *y, float low, float
 		dx[i] = y[i] > low && y[i] < high ? dy[i] : 0;
 }
 
-// cut_sum does the same, without Y and dX nothing, and sums dX over the places of a channel, blockIdx.y, and over the images
-// blockIdx.x, blockIdx.x + gridDim.x, … A warp takes an image, or, where planes are large, all warps take one together.
+// cut_sum computes the same and also sums dX over the places of channel blockIdx.y in the images blockIdx.x,
+// blockIdx.x + gridDim.x, … Y and dX may be NULL: then nothing is cut or written. A warp takes one image; if planes
+// are large, all warps share each image.
 extern "C" __global__ void cut_sum(const float *dy, const float *y, float low, float high, float *dx, int images, int channels, int places, float *part) {
 	const int together = places >= 1024 || blockDim.x < 32, warps = together ? 1 : blockDim.x / 32;
 	const int lanes = together ? blockDim.x : 32, lane = together ? threadIdx.x : threadIdx.x % 32;
@@ -77,7 +79,7 @@ typedef struct {
 	int images, channels, in[2], out[2], stride[2], dilation[2], before[2];
 } windows;
 
-// window_of returns the window that reads a place with a tap, along an axis, or -1.
+// window_of returns the window whose tap reads a place along an axis, or -1.
 static __device__ int window_of(const windows *g, int axis, int place, int tap) {
 	const int at = place + g->before[axis] - tap * g->dilation[axis];
 	if (at < 0 || at % g->stride[axis]) return -1;
@@ -136,8 +138,8 @@ extern "C" __global__ void depthwise_filters(windows g, const float *dy, const f
 	}
 }
 
-// max_pool: ∂X[n,c,q] = Σ_p ∂Y[n,c,p] over the windows p whose maximum is at q, by its place in all of X, of plane
-// blockIdx.x.
+// max_pool: ∂X[n,c,q] = Σ_p ∂Y[n,c,p] over the windows p of plane blockIdx.x whose maximum is at q, given by its index
+// in all of X.
 extern "C" __global__ void max_pool(windows g, const float *dy, const wide *at, float *dx) {
 	const int places = g.in[0] * g.in[1];
 	const wide own = (wide)blockIdx.x * places, other = (wide)blockIdx.x * g.out[0] * g.out[1];
@@ -190,7 +192,7 @@ extern "C" __global__ void norm_sum(const float *dy, const float *x, const float
 	}
 }
 
-// norm_columns sums ∂Y·x̂ and ∂Y over the rows blockIdx.x, blockIdx.x + gridDim.x, …; without X, ∂Y alone.
+// norm_columns sums ∂Y·x̂ and ∂Y over the rows blockIdx.x, blockIdx.x + gridDim.x, …; without X, only ∂Y.
 extern "C" __global__ void norm_columns(const float *dy, const float *x, const float *mean, const float *r, float *scales, float *biases, int rows, int columns) {
 	const int c = blockIdx.y * blockDim.x + threadIdx.x;
 	if (c >= columns) return;

@@ -17,16 +17,16 @@ import (
 //go:embed kernels_cuda.cu
 var cudaSource string
 
-// cudaDomain is the operators for CUDA sessions, or why there are none.
+// cudaDomain holds the operators for CUDA sessions, or the error that prevented them.
 type cudaDomain struct {
 	domain unsafe.Pointer
 	err    error
 }
 
-// flagTF32 is a flag of the operators, as kernels_cuda.h has it.
+// flagTF32 is a flag of the operators with the value in kernels_cuda.h.
 const flagTF32 = 1
 
-// cudaKernels returns the operators for sessions with this precision, which are made once for the process.
+// cudaKernels returns the operators for sessions with this precision. They are created once per process.
 func (r *Runtime) cudaKernels() cudaDomain {
 	flags := 0
 	if r.gpu.TF32 {
@@ -43,7 +43,7 @@ func (r *Runtime) cudaKernels() cudaDomain {
 		made.err = err
 	} else {
 		var why [300]C.char
-		source := C.CString(cudaSource) // it is compiled later
+		source := C.CString(cudaSource) // not freed: the source is compiled later
 		if C.winnow_cuda_kernels((*unsafe.Pointer)(table), C.int(flags), source, &made.domain, &why[0],
 			C.size_t(len(why))) != 0 {
 			made.err = errors.New(C.GoString(&why[0]))
@@ -56,11 +56,11 @@ func (r *Runtime) cudaKernels() cudaDomain {
 	return made
 }
 
-// WithoutKernels says why gradients on this device are computed by ONNX Runtime's operators alone, or is "".
+// WithoutKernels returns why gradients on this device are computed without winnow's operators, or "" if they are used.
 func (r *Runtime) WithoutKernels() string {
 	switch {
 	case !r.device.CUDA && process.kernels == nil:
-		return "the library does not take them"
+		return "the library rejected them"
 	case r.device.CUDA:
 		if err := r.cudaKernels().err; err != nil {
 			return err.Error()
@@ -69,7 +69,7 @@ func (r *Runtime) WithoutKernels() string {
 	return ""
 }
 
-// Kernels returns the set of winnow's own operators ([gradient.Options]) that this runtime's sessions have.
+// Kernels returns the set of winnow's operators ([gradient.Options]) available in this runtime's sessions.
 func (r *Runtime) Kernels() gradient.Kernels {
 	switch {
 	case r.WithoutKernels() != "":

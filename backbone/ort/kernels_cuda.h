@@ -1,5 +1,5 @@
-// The operators for CUDA: gradients of convolutions by cuDNN, the others by kernels of our own (kernels_cuda.cu), which NVRTC
-// compiles for the device at hand. kernels.c includes this file.
+// The operators for CUDA: cuDNN computes the gradients of convolutions, and winnow's kernels (kernels_cuda.cu) the
+// others. NVRTC compiles the kernels for the device in use. kernels.c includes this file.
 
 #ifdef _WIN32
 int winnow_cuda_kernels(table api, int flags, const char *source, void **domain, char *why, size_t room) {
@@ -13,7 +13,7 @@ int winnow_cuda_kernels(table api, int flags, const char *source, void **domain,
 
 enum { GPU_STREAM = 193, TF32 = 1, EXHAUSTIVE = 2, DEVICES = 16, SIZES_OF_FILTERS = 8, MOST_WORKSPACE = 1 << 30 };
 
-// What cuDNN says of an algorithm: cudnnConvolutionBwdDataAlgoPerf_t, and of the filters too.
+// cuDNN's description of an algorithm: cudnnConvolutionBwdDataAlgoPerf_t, which equals that for the filters.
 typedef struct {
 	int algorithm, status;
 	float time;
@@ -82,7 +82,7 @@ static const struct { void *to; const char *library, *name; } nv_names[] = {
 	{&nv.launch, "libcuda.so.1", "cuLaunchKernel"},
 };
 
-// What a device has of ours, made at its first use. One thread at a time calls cuDNN and compiles.
+// winnow's state for a device, created on first use. Only one thread at a time calls cuDNN and compiles.
 typedef struct {
 	int height, width;
 	void *module;
@@ -102,7 +102,7 @@ static status failed_with(table api, const char *what, int number, const char *t
 	return failed(api, FAIL, line);
 }
 
-// compile makes the kernels for depthwise filters of a size, for the current device.
+// compile builds the kernels for depthwise filters of a given size, for the current device.
 static status compile(table api, int device, int height, int width, void **module) {
 	compiled *list = devices[device].modules;
 	int i = 0;
@@ -145,7 +145,7 @@ static status compile(table api, int device, int height, int width, void **modul
 	return NULL;
 }
 
-// A run of an operator on a device.
+// One run of an operator on a device.
 typedef struct {
 	table api;
 	void *context, *stream, *module, *allocator, *room;
@@ -164,7 +164,7 @@ static status open_gpu(const kernel *k, void *context, int height, int width, gp
 	return s;
 }
 
-// take_room allocates working memory; close_gpu frees it. What runs later on the same stream may have it then.
+// take_room allocates working memory; close_gpu frees it. Later work on the same stream may reuse the memory.
 static status take_room(gpu *g, size_t bytes) {
 	if (!bytes) return NULL;
 	void *info = NULL;
@@ -204,23 +204,24 @@ static unsigned blocks_for(int64_t n) {
 	return (unsigned)(blocks < 1 ? 1 : blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks);
 }
 
-// launch_rows gives every row of a matrix to a warp.
+// launch_rows starts a kernel that processes each row of a matrix with one warp.
 static status launch_rows(gpu *g, const char *name, int rows, void **arguments) {
 	return launch(g, name, blocks_for((int64_t)rows * 32), 1, arguments);
 }
 
-// shares is the number of blocks among which the images of a channel are divided.
+// shares returns the number of blocks that share the images of a channel.
 static int shares(int64_t images, int64_t channels) {
 	int64_t n = (BLOCKS + channels - 1) / channels;
 	return (int)(n > images ? images : n < 1 ? 1 : n);
 }
 
-// add_up sums each of n rows of part.
+// add_up sums each of the n rows of part.
 static status add_up(gpu *g, const float *part, int each, float *to, int n) {
 	return launch_by(g, "part_sum", (unsigned)n, 1, 32, (void *[]){&part, &each, &to});
 }
 
-// sum_cut sums dY, cut by Y unless that is NULL, over all but the channels, and keeps it in dX unless that is NULL.
+// sum_cut sums dY over all axes except the channels. Unless Y is NULL, dY is first cut by Y; unless dX is NULL, it
+// receives the cut dY.
 static status sum_cut(gpu *g, const float *dy, const float *y, float low, float high, float *dx, const int64_t *dims, float *db) {
 	int images = (int)dims[0], channels = (int)dims[1], places = (int)(dims[2] * dims[3]), each = shares(images, channels);
 	status s = take_room(g, (size_t)channels * each * sizeof(float));
@@ -250,7 +251,7 @@ static status compute_cut_gpu(void *of, void *context) {
 	return launch(&g, "cut", blocks_for(n), 1, (void *[]){&dy.data, &y.data, &k->low, &k->high, &dx, &n});
 }
 
-// What kernels know of windows over planes.
+// The description of windows over planes for the kernels.
 typedef struct {
 	int images, channels, in[2], out[2], stride[2], dilation[2], before[2];
 } places;
@@ -296,13 +297,13 @@ static status compute_depthwise_grad_gpu(void *of, void *context) {
 	return s;
 }
 
-// A convolution for cuDNN, with the algorithms that were chosen for the last shapes.
+// A convolution for cuDNN, with the algorithms chosen for the latest shapes.
 typedef struct {
 	kernel k;
 	int64_t group;
 	int flags;
-	void *x, *w, *dy, *how[2]; // descriptions; how is that of the gradients by X and by W, whose mathematics may differ
-	int64_t dims[8];           // of X and W, for which they were made
+	void *x, *w, *dy, *how[2]; // descriptors; how[0] and how[1] are for the gradients by X and by W, whose math types may differ
+	int64_t dims[8];           // shapes of X and W for which they were made
 	algorithm by[2];
 } convolution;
 
@@ -336,7 +337,7 @@ static void destroy_convolution(void *of) {
 	free(c);
 }
 
-// describe tells cuDNN the shapes.
+// describe passes the shapes to cuDNN.
 static status describe(convolution *c, const tensor *x, const tensor *w, const tensor *dy) {
 	int e = nv.tensor4(c->x, NCHW, FLOATS, (int)x->dims[0], (int)x->dims[1], (int)x->dims[2], (int)x->dims[3]);
 	if (!e) e = nv.tensor4(c->dy, NCHW, FLOATS, (int)dy->dims[0], (int)dy->dims[1], (int)dy->dims[2], (int)dy->dims[3]);
@@ -351,11 +352,11 @@ static status describe(convolution *c, const tensor *x, const tensor *w, const t
 	return e ? dnn_failed(c, "cuDNN: the shapes of a convolution", e) : NULL;
 }
 
-// choose takes the first algorithm of a list, the fastest first, that gives the same bits every time and whose working
-// memory is not too much.
+// choose takes the first (fastest) algorithm in a list that is deterministic and does not need too much working
+// memory.
 static int choose(const convolution *c, const algorithm *list, int n, algorithm *to) {
 	for (int i = 0; i < n; i++) {
-		int rough = list[i].math == BY_CONVERSION || (list[i].math == TENSOR_MATH && !(c->flags & TF32)); // than was asked for
+		int rough = list[i].math == BY_CONVERSION || (list[i].math == TENSOR_MATH && !(c->flags & TF32)); // less precise than requested
 		if (list[i].status || !list[i].deterministic || list[i].memory > MOST_WORKSPACE || rough) continue;
 		*to = list[i];
 		if (!(c->flags & TF32)) to->math = PLAIN_MATH;
@@ -364,7 +365,7 @@ static int choose(const convolution *c, const algorithm *list, int n, algorithm 
 	return 0;
 }
 
-// plan chooses the algorithms for shapes: by cuDNN's rules, or by trying them.
+// plan chooses the algorithms for the shapes, by cuDNN's heuristics or by trying them.
 static status plan(convolution *c, gpu *g, void *dnn, const tensor *x, const tensor *w, const tensor *dy, float *dx, float *dw) {
 	algorithm list[MOST_ALGORITHMS];
 	int n[2] = {0, 0}, e[2] = {0, 0};
@@ -451,13 +452,14 @@ static status create_plain(const op *o, table api, const void *info, void **to) 
 	return NULL;
 }
 
-// rows_of reads a tensor as rows over its last axis.
+// rows_of treats a tensor as a matrix whose columns are its last axis.
 static void rows_of(const tensor *t, int *rows, int *columns) {
 	*columns = t->rank ? (int)t->dims[t->rank - 1] : 1;
 	*rows = *columns ? (int)(elements(t) / *columns) : 0;
 }
 
-// sum_rows sums dY over all axes but the last, and dY·(X - mean)·r unless X is NULL. dB may then be NULL.
+// sum_rows sums dY over all axes except the last, and dY·(X - mean)·r as well unless X is NULL. If X is not NULL, dB
+// may be NULL.
 static status sum_rows(gpu *g, const tensor *dy, const tensor *x, const tensor *mean, const tensor *r, float *dscale, float *db) {
 	const float *data[4] = {dy->data, x ? x->data : NULL, x ? mean->data : NULL, x ? r->data : NULL};
 	int rows, columns;
@@ -578,8 +580,8 @@ static const op gpu_ops[] = {
 };
 enum { GPU_OPS = sizeof gpu_ops / sizeof *gpu_ops };
 
-// winnow_cuda_kernels creates the domain of the operators for sessions on CUDA, one for each combination of flags. It
-// returns 0, or 1 and why there is none.
+// winnow_cuda_kernels creates the operators' domain for sessions on CUDA, one for each combination of flags. It
+// returns 0, or 1 and the reason why the domain could not be created.
 int winnow_cuda_kernels(table api, int flags, const char *source, void **domain, char *why, size_t room) {
 	static op ops[4][GPU_OPS];
 	cuda_source = source;

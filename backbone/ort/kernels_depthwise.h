@@ -1,19 +1,19 @@
-// Depthwise convolutions. A plane, padding included, is split into stride·stride parts so that the values that one
-// tap reads for successive windows are adjacent: along each axis, position u of the padded plane goes to part
-// u mod stride, at index u / stride. The rows of the parts and the rows of windows have the same pitch. Each tap
-// therefore reads one contiguous run of memory for a whole plane of windows. The few surplus columns are dropped, or
-// are zero in the gradient.
+// Depthwise convolutions. A plane, including its padding, is split into stride·stride parts so that the values that
+// one tap reads for successive windows are adjacent: along each axis, position u of the padded plane is in part u mod
+// stride, at index u / stride. The rows of the parts and the rows of windows have the same pitch. Each tap therefore
+// reads one contiguous run of memory for a whole plane of windows. The few surplus columns are dropped; in the
+// gradient they are zero.
 
 typedef struct {
 	int64_t rows, pitch; // of each part
-	int64_t size;        // floats in each part, with room for vectors that begin inside it
+	int64_t size;        // floats in each part, including space for vectors that begin inside it
 	int64_t run;         // the length of a run of all windows
 	int64_t reach;       // the largest shift
 	int parts, taps;
 	int64_t *shift; // of each tap, within its part
 	int *part;
 	const float **src;
-	float *memory, *image, *windows; // the parts; a run of windows, preceded by `reach` zeros
+	float *memory, *image, *windows; // the parts; a run of windows after `reach` zeros
 	float *sums;
 } deal;
 
@@ -51,7 +51,7 @@ static stretch span(int64_t in, int64_t stride, int64_t before, int64_t part, in
 	return s;
 }
 
-// deal_out fills the parts from a plane. The gaps between and after the rows are zero already and stay zero.
+// deal_out copies a plane into the parts. The gaps between and after the rows are zero already and stay zero.
 static void deal_out(deal *l, const windows *g, const float *x) {
 	int64_t s = g->stride[1];
 	for (int p = 0; p < l->parts; p++) {
@@ -67,7 +67,7 @@ static void deal_out(deal *l, const windows *g, const float *x) {
 	}
 }
 
-// deal_in is the inverse: it fills a plane from the parts, with zeros where no window reads.
+// deal_in is the inverse of deal_out: it copies the parts to a plane, with zeros where no window reads.
 static void deal_in(const deal *l, const windows *g, float *x) {
 	int64_t s = g->stride[1];
 	int covered = l->rows * g->stride[0] >= g->in[0] + g->before[0] && l->pitch * s >= g->in[1] + g->before[1];
@@ -85,7 +85,7 @@ static void deal_in(const deal *l, const windows *g, float *x) {
 	}
 }
 
-// aim points the source of each tap at the values it reads in the parts.
+// aim sets the source of each tap to the values that the tap reads in the parts.
 static void aim(deal *l) {
 	for (int t = 0; t < l->taps; t++) l->src[t] = l->image + l->part[t] * l->size + l->shift[t];
 }
@@ -121,7 +121,7 @@ static void fill(deal *l, const windows *g, const float *dy, limits cut, int64_t
 	}
 }
 
-// spread computes the parts of ∂X: each is a weighted sum of the windows' gradients, shifted as its taps are.
+// spread computes the parts of ∂X: each part is a weighted sum of the windows' gradients, shifted like its taps.
 static void spread(deal *l, const float *w) {
 	const float *run = l->windows + l->reach;
 	float *weights = l->sums + l->taps;
@@ -136,7 +136,7 @@ static void spread(deal *l, const float *w) {
 }
 
 static int depthwise_grad(const windows *g, const float *dy, limits cut, const float *x, const float *w, float *dx, float *dw, float *db, stretch channels) {
-	deal image, back; // the split X with the windows' gradients; the split ∂X
+	deal image, back; // parts of X with the windows' gradients; parts of ∂X
 	if (deal_new(&image, g)) return -1;
 	if (dx && deal_new(&back, g)) {
 		deal_free(&image);

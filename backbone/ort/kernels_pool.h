@@ -1,4 +1,4 @@
-// MaxPool, which also returns the tap of each window's maximum. Planes are split as for depthwise convolutions.
+// MaxPool, which also outputs the tap of each window's maximum. Planes are split as for depthwise convolutions.
 
 // highest writes, for each i < n, the largest of src[t][i] over t and the first t that reaches it.
 static void highest(float *dst, int32_t *which, int64_t n, const float *const *src, int taps) {

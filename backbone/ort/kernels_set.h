@@ -75,7 +75,7 @@ static float sum(const float *d, int64_t n) {
 	return total(a);
 }
 
-// passed returns d where y lies strictly between the limits, and 0 elsewhere.
+// passed returns d where y is strictly between the limits, and 0 elsewhere.
 static inline vec passed(vec d, vec y, vec low, vec high) { return (vec)((bits)d & (bits)((y > low) & (y < high))); }
 
 static int cut_planes(int64_t batch, int64_t channels, int64_t places, const float *dy, limits cut, float *dx, float *db, stretch range) {

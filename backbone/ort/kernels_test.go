@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A library that refuses winnow's operators is used without them, unless they are requested by name.
+// If a library rejects winnow's operators, it is used without them, unless a set is requested by name.
 func TestKernelsMissing(t *testing.T) {
 	kept := process.kernels
 	defer func() { process.kernels = kept }()
@@ -15,7 +15,7 @@ func TestKernelsMissing(t *testing.T) {
 		t.Errorf("%v, kernels %v: expected none, and no error", err, process.kernels)
 	}
 	if err := loadKernels(none, "plain"); err == nil {
-		t.Error("kernels that were named are missing without a word")
+		t.Error("missing kernels that were requested by name gave no error")
 	}
 	if err := loadKernels(none, "sse9"); err == nil || !strings.Contains(err.Error(), `found "sse9"`) {
 		t.Error(err)

@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) void transpose(vec *v) {
 	}
 }
 
-// load_before loads the part of a vector that lies before the end, and zeros for the rest.
+// load_before loads the part of a vector before the end, and zeros for the rest.
 static vec load_before(const float *p, const float *end) {
 	if (p + LANES <= end) return load(p);
 	vec v = {0};

@@ -1,10 +1,10 @@
 // Convolutions with 3×3 filters and stride 1: Winograd's F(2×2, 3×3), Lavin & Gray 2016, section 4.1. A tile of 2×2
-// outputs reads 4×4 inputs d. The code calls the transforms lifting: the filter is lifted to the 4×4 matrix G g Gᵀ,
-// the inputs to Bᵀ d B, and the tile is Aᵀ [ (G g Gᵀ) ⊙ (Bᵀ d B) ] A: 16 multiplications instead of 36. Summed over
-// channels, they become 16 matrix products.
+// outputs reads 4×4 inputs d. The transforms are called lifting: the filter is lifted to the 4×4 matrix G g Gᵀ, the
+// inputs to Bᵀ d B. The tile is Aᵀ [ (G g Gᵀ) ⊙ (Bᵀ d B) ] A, which needs 16 multiplications instead of 36. Summed
+// over channels, these are 16 matrix products.
 //
-// Lifted inputs are stored in blocks of LANES channels: [16][blocks][tiles][LANES]. Tile rows are counted through
-// all images.
+// Lifted inputs are stored in blocks of LANES channels: [16][blocks][tiles][LANES]. Tile rows are counted across all
+// images.
 
 enum { TALL = LANES == 16 ? 14 : 6, SHORT = LANES == 16 ? 8 : 4, WIDE = 2, BROAD = WIDE * LANES };
 
@@ -12,7 +12,7 @@ enum { TALL = LANES == 16 ? 14 : 6, SHORT = LANES == 16 ? 8 : 4, WIDE = 2, BROAD
 typedef struct {
 	int64_t across, down; // the tiles of an image
 	stretch rows;
-	int64_t tiles, room; // of the group; the same, rounded up to whole products
+	int64_t tiles, room; // tiles of the group; the same number, rounded up to whole products
 	int64_t width;       // of a strip, in positions
 } tiling;
 
@@ -24,7 +24,7 @@ static tiling tile(const windows *g, stretch rows, int64_t tall) {
 	return t;
 }
 
-// cut_off takes n floats, rounded up to whole cache lines, off the front of a piece of memory.
+// cut_off takes n floats, rounded up to whole cache lines, from the front of a piece of memory.
 static float *cut_off(float **memory, int64_t n) {
 	float *front = *memory;
 	*memory += (n + 15) / 16 * 16;
@@ -43,7 +43,7 @@ static void read_row(float *to, const planes *p, const int64_t *in, int64_t chan
 	if (width > before + in[1]) memset(to + (before + in[1]) * LANES, 0, (size_t)((width - before - in[1]) * LANES) * sizeof *to);
 }
 
-// lift_row lifts a row of input tiles: Bᵀ d B. The 16 numbers of a tile lie `apart` from each other.
+// lift_row lifts a row of input tiles: Bᵀ d B. The 16 numbers of a tile are `apart` floats from each other.
 static void lift_row(float *to, int64_t apart, float *const *rows, int64_t across) {
 	vec d[4][4];
 	for (int64_t x = 0; x < 2 * across + 2; x += 2) {

@@ -1,5 +1,5 @@
-// The derivative of Winograd's convolutions by their filters. With the gradient of a tile also lifted, D = A ∂Y Aᵀ,
-// it is Gᵀ [ Σ_tiles D ⊙ (Bᵀ d B) ] G: 16 matrix products over all tiles.
+// The derivative of Winograd's convolutions with respect to their filters. If the gradient of a tile is lifted as
+// well, to D = A ∂Y Aᵀ, the derivative is Gᵀ [ Σ_tiles D ⊙ (Bᵀ d B) ] G: 16 matrix products over all tiles.
 
 // lift_grad_row lifts a row of gradient tiles: A ∂Y Aᵀ.
 static void lift_grad_row(float *to, int64_t apart, const float *top, const float *bottom, int64_t across) {

@@ -6,8 +6,8 @@ package ort
 #include <stdint.h>
 #include <stdlib.h>
 
-// The two stable entries of ONNX Runtime's C interface. OrtApi is a table of function pointers that only
-// grows at its end; the numbers below are positions in it since version 1.
+// The two stable functions of ONNX Runtime's C interface. OrtApi is a table of function pointers that grows only at
+// its end; the numbers below are indices in the table, valid since version 1.
 typedef struct {
 	const void *const *(*GetApi)(uint32_t version);
 	const char *(*GetVersionString)(void);
@@ -49,7 +49,7 @@ import (
 	"unsafe"
 )
 
-// open loads a library into the process permanently. Its symbols stay local to it.
+// open loads a library into the process permanently. Its symbols are not visible to other libraries.
 func open(name string) (unsafe.Pointer, error) {
 	cname := C.CString(name)
 	defer C.free(unsafe.Pointer(cname))
@@ -61,7 +61,7 @@ func open(name string) (unsafe.Pointer, error) {
 	return handle, nil
 }
 
-// libraryBase opens a library and returns its entry point, or an error that says why the file is not ONNX Runtime.
+// libraryBase opens a library and returns its entry point, or an error that explains why the file is not ONNX Runtime.
 func libraryBase(path string) (*C.ort_base, error) {
 	if err := checkWhole(path); err != nil {
 		return nil, err
@@ -77,8 +77,8 @@ func libraryBase(path string) (*C.ort_base, error) {
 	return base, nil
 }
 
-// checkWhole refuses a library whose file was cut short, because loading it ends the process. The table of an ELF
-// file's sections is at its end.
+// checkWhole rejects a library whose file is truncated, because loading it would crash the process. The section table
+// of an ELF file is at its end.
 func checkWhole(path string) error {
 	f, err := elf.Open(path)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -87,10 +87,11 @@ func checkWhole(path string) error {
 	if err == nil {
 		return f.Close()
 	}
-	return nil // dlopen says what it is
+	return nil // dlopen reports what is wrong with other files
 }
 
-// libraryVersion asks a library for its version before the wrapper, which cannot load an old one, opens it.
+// libraryVersion reads the version of a library before the wrapper opens it, because the wrapper cannot load old
+// versions.
 func libraryVersion(path string) (string, error) {
 	base, err := libraryBase(path)
 	if err != nil {
@@ -99,7 +100,7 @@ func libraryVersion(path string) (string, error) {
 	return C.GoString(C.version_of(base)), nil
 }
 
-// libraryProviders returns the execution providers that a library was built with. The wrapper has no call for it.
+// libraryProviders returns the execution providers that a library was built with. The wrapper has no function for this.
 func libraryProviders(path string) ([]string, error) {
 	base, err := libraryBase(path)
 	if err != nil {
@@ -121,8 +122,8 @@ func libraryProviders(path string) ([]string, error) {
 	return list, nil
 }
 
-// openBeside loads a library by name, from where the system finds it or else from a folder. Once loaded under
-// its name it also serves the libraries that need it, so one folder with all libraries is enough.
+// openBeside loads a library by name, from where the system finds it or otherwise from a folder. Libraries that depend
+// on it by name then find it loaded, so one folder with all libraries suffices.
 func openBeside(folder, name string) error {
 	_, err := open(name)
 	if err == nil {
@@ -134,7 +135,7 @@ func openBeside(folder, name string) error {
 	return err
 }
 
-// apiTable returns ONNX Runtime's table of functions from a loaded library.
+// apiTable returns ONNX Runtime's function table from a loaded library.
 func apiTable(library string) (unsafe.Pointer, error) {
 	base, err := libraryBase(library)
 	if err != nil {

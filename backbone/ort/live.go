@@ -13,29 +13,29 @@ import (
 	"winnow/features"
 )
 
-// LiveOptions describe how a live network runs.
+// LiveOptions holds the settings of a live network.
 type LiveOptions struct {
 	Model   *graph.Model // the model before differentiation, with the weights' initial values
 	Threads int          // 0: the runtime's
 
-	// Resident makes a [Place] for the weights, as a device has one, also on the CPU, where it gains nothing: a
-	// rehearsal.
+	// Resident creates a [Place] for the weights on the CPU as well. Only tests use it: it brings no gain there.
 	Resident bool
 }
 
-// Live is a backbone whose weights can change: a derivative run by ONNX Runtime. It implements
+// Live is a backbone whose weights can change. It runs a derivative with ONNX Runtime and implements
 // [backbone.LiveNetwork].
 //
-// It has three sessions. One computes the vectors and the tensors that the derivative reads, one computes the
-// derivative, and a third, loaded on first use, computes the vectors alone and frees every other tensor as it goes.
-// Weights and gradients are the parameters' own slices, read and written in place. What the forward pass keeps for
-// the backward pass stays in the runtime's memory, allocated once and reused at every step; Go never sees it.
+// It has three sessions. The first computes the vectors and the tensors that the derivative reads, the second computes
+// the derivative. The third, loaded on first use, computes only the vectors and frees every other tensor as soon as
+// possible. Weights and gradients are read and written in place, in the parameters' own slices. Tensors kept for the
+// backward pass stay in the runtime's memory, allocated once and reused at every step; Go does not access them.
 //
-// On CUDA the weights, their gradients and what is kept are on the device, in a [Place]. While a solver there holds it,
-// only images, vectors and their gradient cross the bus; else Forward copies the weights and Backward the gradients.
+// On CUDA the weights, their gradients and the kept tensors are on the device, in a [Place]. While a solver on the
+// device holds the Place, only images, vectors and their gradient cross the bus; otherwise Forward copies the weights
+// and Backward the gradients.
 //
-// Memory: the kept tensors, and an arena shared by all live networks of the process, as large as the largest
-// working set of any of them. Close frees all of it; the arena is freed with the last network.
+// The memory consists of the kept tensors and an arena shared by all live networks of the process, as large as the
+// largest working set of any of them. Close frees the network's memory; the arena is freed with the last network.
 type Live struct {
 	rt     *Runtime
 	d      *gradient.Derivative
@@ -54,11 +54,11 @@ type Live struct {
 	memory                   *memory
 	joined                   bool // has joined the shared arena
 	saved                    map[string]*block
-	place                    *Place // of weights and gradients on a device; nil: they are read and written in place
-	pinned                   pins   // images
+	place                    *Place // place of weights and gradients on a device; nil: they are used in Go's memory
+	pinned                   pins   // pinned memory of the images
 
-	kept, passing pass // tensors of a Forward with keep, and of one without
-	keptRows      int  // images of the last Forward with keep; 0: none left for Backward
+	kept, passing pass // tensors of a Forward with keep, and of a Forward without
+	keptRows      int  // images of the last Forward with keep; 0: Backward has no Forward
 	grads         map[string]*slot
 	next          map[string]*held // new running statistics
 	added         map[string]*held // gradients to be added
@@ -68,21 +68,21 @@ type Live struct {
 
 var _ backbone.LiveNetwork = (*Live)(nil)
 
-// pass is the Go side of a forward pass.
+// pass holds the Go side of a forward pass.
 type pass struct {
 	inputs map[string]*slot
-	images map[string]*block // the inputs on a device, which both passes read
+	images map[string]*block // inputs on a device, which both passes read
 	params map[string]*slot
 	output held
 }
 
-// held is Go memory with the library's view of it.
+// held is a tensor in Go's memory together with the library's view of it.
 type held struct {
 	slot
 	data []float32
 }
 
-// viewMemory makes the memory a tensor of this shape.
+// viewMemory allocates the memory for this shape if needed, and makes it a tensor of the library.
 func (h *held) viewMemory(shape []int64) error {
 	n := int64(1)
 	for _, d := range shape {
@@ -92,8 +92,8 @@ func (h *held) viewMemory(shape []int64) error {
 	return h.holdValue(Float32s(h.data, shape...))
 }
 
-// NewLive loads a derivative. Its data inputs must be float32 with the images along the first axis, its output
-// float32 [n,D] or [n,D,1,1], its weights float32. If an input states a single image, the network takes one at a time.
+// NewLive loads a derivative. Its data inputs must be float32 with the images along the first axis, its output float32
+// [n,D] or [n,D,1,1], its weights float32. If an input declares a single image, the network takes one image at a time.
 func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err error) {
 	l := &Live{
 		rt: rt, d: d, options: SessionOptions{Threads: o.Threads},
@@ -102,7 +102,7 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 		kept: newPass(), passing: newPass(),
 	}
 	if len(d.Inputs) > 0 {
-		return nil, fmt.Errorf("ort: live: found a derivative by the inputs %q too, expected by the weights alone",
+		return nil, fmt.Errorf("ort: live: found a derivative with respect to the inputs %q, expected the weights only",
 			d.Inputs)
 	}
 	if err := l.readModel(o.Model); err != nil {
@@ -135,7 +135,7 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 	return l, err
 }
 
-// Place returns where the weights can be trained without leaving the device, or nil: in Go's memory alone.
+// Place returns where the weights can be trained without leaving the device, or nil if the weights are in Go's memory.
 func (l *Live) Place() features.Place {
 	if l.place == nil {
 		return nil
@@ -150,19 +150,19 @@ func newPass() pass {
 // Params returns the trained weights in the derivative's order.
 func (l *Live) Params() []*features.Param { return l.params }
 
-// State returns the running statistics of training BatchNorm, or none if it is frozen.
+// State returns the running statistics of BatchNorm layers in training; there are none if BatchNorm is frozen.
 func (l *Live) State() []*features.Param { return l.state }
 
 // Dim returns the length of a vector.
 func (l *Live) Dim() int { return l.dim }
 
-// Inputs returns the floats per image in each input.
+// Inputs returns the number of floats per image of each input.
 func (l *Live) Inputs() []int { return l.sizes }
 
-// InputNames returns the names of the tensors that the inputs feed.
+// InputNames returns the names of the model's data inputs.
 func (l *Live) InputNames() []string { return l.data }
 
-// Values returns the current weights and running statistics by the names of their initializers, for
+// Values returns the current weights and running statistics by the names of their initializers, for use with
 // [graph.WithValues]. The slices are the parameters' own.
 func (l *Live) Values() map[string][]float32 {
 	values := map[string][]float32{}
@@ -217,7 +217,7 @@ func (l *Live) Forward(dst blas32.General, inputs [][]float32, n int, keep bool)
 func (l *Live) Backward(d blas32.General, add bool) error {
 	n := l.keptRows
 	if n == 0 {
-		return errors.New("ort: live: Backward without a Forward with keep before it")
+		return errors.New("ort: live: Backward needs a Forward with keep before it")
 	}
 	if d.Rows != n || d.Cols != l.dim {
 		return fmt.Errorf("ort: live: gradient of the vectors: found %d×%d, expected %d×%d", d.Rows, d.Cols, n, l.dim)
@@ -251,7 +251,7 @@ func (l *Live) Backward(d blas32.General, add bool) error {
 	return nil
 }
 
-// openPlain loads the session that keeps nothing.
+// openPlain loads the session that computes only the vectors.
 func (l *Live) openPlain() (_ *program, err error) {
 	b := graph.Extend(l.d.Forward)
 	b.SetOutputs(l.d.Output)
@@ -261,7 +261,7 @@ func (l *Live) openPlain() (_ *program, err error) {
 	return l.plain, err
 }
 
-// Close frees sessions and memory. Closing twice is not an error.
+// Close frees sessions and memory. It may be called twice.
 func (l *Live) Close() error {
 	for _, b := range l.saved {
 		b.free()

@@ -4,7 +4,7 @@ package ort
 #include <stdint.h>
 #include <stdlib.h>
 
-// Positions in ONNX Runtime's table of functions.
+// Indices in ONNX Runtime's function table.
 enum {
 	ARENA_STATUS_TEXT = 2, ARENA_ENV = 3, ARENA_MEMORY_INFO = 68, ARENA_END_ENV = 92, ARENA_END_STATUS = 93,
 	ARENA_END_MEMORY_INFO = 94, ARENA_REGISTER = 144, ARENA_END_CONFIG = 157, ARENA_CONFIG = 164,
@@ -15,8 +15,8 @@ static void arena_end(void *const *api, int which, void *p) {
 	if (p) ((void (*)(void *))api[which])(p);
 }
 
-// arena_set gives the environment an arena of the computer's memory whose first piece has the given size, or removes
-// it. It takes and releases another handle to the process's single environment.
+// arena_set gives the environment an arena in host memory whose first block has the given size, or removes the arena.
+// It acquires and releases another handle to the process's only environment.
 static void *arena_set(void *const *api, int there, size_t first) {
 	void *env = NULL, *info = NULL, *config = NULL;
 	const char *keys[] = {"max_mem", "arena_extend_strategy", "initial_chunk_size_bytes"};
@@ -46,10 +46,10 @@ import (
 	"unsafe"
 )
 
-// All sessions of live networks on the CPU share one arena, which exists from the first such network to the last. With
-// separate arenas the forward and the backward pass would each keep the most they ever used. The arena's first piece is
-// larger than a step needs: only touched pages take memory, and tensors fit better into one long piece than into many
-// made for other tensors (ResNet-18 at batch 8: 1.4 times its activations instead of 1.9).
+// All sessions of live networks on the CPU share one arena, which exists while there is such a network. With separate
+// arenas the forward and the backward pass would each keep their peak memory. The arena's first block is larger than a
+// step needs: only pages that are written take memory, and tensors fit better into one long block than into many
+// blocks made for other tensors (ResNet-18 at batch 8: 1.4 times its activations instead of 1.9).
 const firstPiece = 1 << 30
 
 // joinArena creates the arena for the first live network.
@@ -65,7 +65,7 @@ func joinArena(library string) error {
 	return nil
 }
 
-// leaveArena frees the arena after the last live network. Its sessions must be closed before.
+// leaveArena frees the arena after the last live network. The network's sessions must be closed before.
 func leaveArena(library string) error {
 	process.Lock()
 	defer process.Unlock()

@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 )
 
-// checkForward checks the arguments of Forward.
+// checkForward returns an error if the arguments of Forward are invalid or the network is closed.
 func (l *Live) checkForward(dst blas32.General, inputs [][]float32, n int) error {
 	if l.forward == nil || l.forward.run == nil {
 		return fmt.Errorf("ort: live: the network is closed")
@@ -36,7 +36,7 @@ func (l *Live) outputShape(n int) []int64 {
 	return append([]int64{int64(n), int64(l.dim)}, l.tail...)
 }
 
-// holdPass gives the library a view of inputs, weights, statistics and output.
+// holdPass makes inputs, weights, statistics and output available to the library.
 func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
 	for i, name := range l.data {
 		shape := append([]int64{int64(n)}, l.shapes.rest[i]...)
@@ -92,7 +92,7 @@ func (l *Live) sendImages(p *pass, i int, shape []int64, images []float32) error
 	return l.memory.copy(to.p, first(images), 4*len(images))
 }
 
-// holdKept makes room for what the backward pass will read and for the new statistics.
+// holdKept allocates the tensors that the backward pass will read, and the new statistics.
 func (l *Live) holdKept(n int) error {
 	shapes, err := l.shapes.shapesFor(n)
 	if err != nil {
@@ -117,7 +117,7 @@ func (l *Live) holdKept(n int) error {
 	return nil
 }
 
-// holdGrads gives the library a view of the memory for the gradients.
+// holdGrads makes the memory for the gradients available to the library.
 func (l *Live) holdGrads(add bool) error {
 	l.adding = add
 	if l.place != nil {
@@ -144,7 +144,8 @@ func (l *Live) holdGrads(add bool) error {
 	return nil
 }
 
-// tensorFinder returns a function that finds a tensor of a pass by name: nil for those that the runtime must allocate.
+// tensorFinder returns a function that finds a tensor of a pass by name. It returns nil for tensors that the runtime
+// must allocate.
 func (l *Live) tensorFinder(p *pass) func(name string) ortgo.Value {
 	return func(name string) ortgo.Value {
 		if b := l.saved[name]; b != nil && b.value != nil {
@@ -182,7 +183,7 @@ func (l *Live) tensorFinder(p *pass) func(name string) ortgo.Value {
 	}
 }
 
-// readScalar copies a result of rank 0, which the wrapper keeps in its own memory, to dst.
+// readScalar copies a result of rank 0 to dst. The wrapper keeps such results in its own memory.
 func (s *slot) readScalar(dst []float32) {
 	if v, ok := s.value.(*ortgo.Scalar[float32]); ok {
 		dst[0] = v.GetData()

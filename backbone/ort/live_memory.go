@@ -4,7 +4,7 @@ package ort
 #include <stdint.h>
 #include <stdlib.h>
 
-// Positions in ONNX Runtime's table of functions, which only grows at its end.
+// Indices in ONNX Runtime's function table, which grows only at its end.
 enum {
 	ORT_ERROR_MESSAGE = 2, ORT_TENSOR_WITH_DATA = 49, ORT_CREATE_MEMORY_INFO = 68, ORT_ALLOC = 75, ORT_FREE = 76,
 	ORT_DEFAULT_ALLOCATOR = 78, ORT_RELEASE_STATUS_ = 93, ORT_RELEASE_MEMORY_INFO = 94, ORT_RELEASE_VALUE = 96,
@@ -49,24 +49,24 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 )
 
-// memory is where the runtime keeps tensors that never come to Go: the computer's own memory or a device's. The
-// wrapper only has values in Go's memory, and copies what the runtime allocates.
+// memory allocates tensors in the runtime's memory, on the host or a device, for data that Go does not access. The
+// wrapper cannot do this: its values are in Go's memory, and it copies the tensors that the runtime allocates.
 type memory struct {
 	api       *unsafe.Pointer // ONNX Runtime's table of functions
 	info      unsafe.Pointer
 	allocator unsafe.Pointer
-	owned     bool // close releases the allocator
+	owned     bool // whether close must release the allocator
 	device    Device
 }
 
-// OrtAllocatorType.
+// Values of OrtAllocatorType.
 const (
 	deviceAllocator = 0
 	arenaAllocator  = 1
 )
 
-// newMemory returns the memory of a device. A device's allocator belongs to a session that runs there and must
-// not outlive it. The computer's belongs to the process and frees memory at once.
+// newMemory returns the memory of a device. A device's allocator belongs to a session on that device and must not
+// outlive it. The host's allocator belongs to the process and frees memory at once.
 func newMemory(library string, device Device, run *ortgo.DynamicAdvancedSession) (*memory, error) {
 	table, err := apiTable(library)
 	if err != nil {
@@ -102,7 +102,7 @@ func newMemory(library string, device Device, run *ortgo.DynamicAdvancedSession)
 	return m, nil
 }
 
-// check turns a status into an error.
+// check turns a status into an error and releases it.
 func (m *memory) check(status unsafe.Pointer) error {
 	if status == nil {
 		return nil
@@ -123,7 +123,7 @@ func (m *memory) close() error {
 	return nil
 }
 
-// take allocates memory, and give frees it.
+// take allocates memory; give frees it.
 func (m *memory) take(bytes int64) (p unsafe.Pointer, err error) {
 	if err := m.check(C.alloc(m.api, m.allocator, C.size_t(bytes), &p)); err != nil {
 		return nil, err
@@ -135,11 +135,11 @@ func (m *memory) take(bytes int64) (p unsafe.Pointer, err error) {
 }
 
 func (m *memory) give(p unsafe.Pointer) {
-	// The allocator's free cannot fail; a status could only concern the arguments.
+	// the allocator's free cannot fail for a pointer from take
 	_ = m.check(C.release(m.api, m.allocator, p))
 }
 
-// tensor returns a value of the library over memory, which release ends.
+// tensor returns a value of the library that uses the memory at p. release ends the value.
 func (m *memory) tensor(p unsafe.Pointer, t ElementType, shape []int64, bytes int64) (v unsafe.Pointer, err error) {
 	var first *C.int64_t
 	if len(shape) > 0 {
@@ -151,7 +151,7 @@ func (m *memory) tensor(p unsafe.Pointer, t ElementType, shape []int64, bytes in
 
 func (m *memory) release(value unsafe.Pointer) { C.end(m.api, C.ORT_RELEASE_VALUE, value) }
 
-// block is memory of the runtime that holds one tensor after another, of any shape.
+// block is memory of the runtime that is reused for tensors of any shape.
 type block struct {
 	ortgo.Value // nil: the methods that Run does not call
 	internals   *ortgo.ValueInternalData
@@ -164,10 +164,10 @@ type block struct {
 	typ   ElementType
 }
 
-// GetInternals returns what the wrapper needs of a value to run with.
+// GetInternals returns the internal fields that the wrapper needs to run with a value.
 func (b *block) GetInternals() *ortgo.ValueInternalData { return b.internals }
 
-// hold makes the block a tensor of this shape. It allocates memory only if the block is too small.
+// hold makes the block a tensor of this type and shape. It allocates memory only if the block is too small.
 func (b *block) hold(m *memory, t ElementType, shape []int64) error {
 	if b.value != nil && b.typ == t && slices.Equal(b.shape, shape) {
 		return nil
@@ -197,10 +197,10 @@ func (b *block) hold(m *memory, t ElementType, shape []int64) error {
 	return nil
 }
 
-// widths is the number of bytes of an element, by ONNX's number of its type.
+// widths maps ONNX's number of an element type to the type's size in bytes.
 var widths = map[ElementType]int64{1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 16: 2}
 
-// release ends the tensor and keeps the memory.
+// release ends the tensor but keeps the memory for the next one.
 func (b *block) release() {
 	if b.value != nil {
 		b.m.release(b.value)
@@ -216,7 +216,7 @@ func (b *block) free() {
 	}
 }
 
-// checkInternals checks for the wrapper's hidden fields that are read below: another version may move them.
+// checkInternals checks that the wrapper has the hidden fields that are read below. Another version may lack them.
 func checkInternals() error {
 	inner := reflect.TypeFor[ortgo.ValueInternalData]()
 	outer, ok := reflect.TypeFor[ortgo.DynamicAdvancedSession]().FieldByName("s")
@@ -230,14 +230,14 @@ func checkInternals() error {
 	return nil
 }
 
-// internalsOf wraps a value of the library as the wrapper does.
+// internalsOf wraps a value of the library in the wrapper's internal type.
 func internalsOf(value unsafe.Pointer) *ortgo.ValueInternalData {
 	in := new(ortgo.ValueInternalData)
 	*(*unsafe.Pointer)(unsafe.Pointer(in)) = value
 	return in
 }
 
-// sessionOf returns the library's session inside the wrapper's.
+// sessionOf returns the library's session inside the wrapper's session.
 func sessionOf(run *ortgo.DynamicAdvancedSession) unsafe.Pointer {
 	return reflect.ValueOf(run).Elem().FieldByName("s").Elem().FieldByName("ortSession").UnsafePointer()
 }

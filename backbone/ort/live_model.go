@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// readModel reads inputs, weights and output of the derivative, and the weights' values from the original model.
+// readModel reads the derivative's inputs, weights and output, and the weights' values from the original model.
 func (l *Live) readModel(original *graph.Model) error {
 	if original == nil {
 		return fmt.Errorf("ort: live: found no model, expected one with the weights' values")
@@ -52,8 +52,8 @@ func (l *Live) readModel(original *graph.Model) error {
 	return l.readShapes(fed)
 }
 
-// paramOf gives a weight its rows and columns: O × the rest; a vector becomes 1 × O. A tensor with at most one
-// size above 1 is a bias or the scale of a normalisation, to which weight decay does not apply.
+// paramOf converts a weight to a parameter of O rows, or of one row for a vector. A tensor with at most one size above
+// 1 is a bias or the scale of a normalisation; weight decay does not apply to it.
 func paramOf(name string, dims []int64, data []float32) *features.Param {
 	p := &features.Param{Name: name, Rows: 1, Cols: len(data), Data: data}
 	long := 0
@@ -69,7 +69,7 @@ func paramOf(name string, dims []int64, data []float32) *features.Param {
 	return p
 }
 
-// readShapes reads the data inputs, the output and what will be kept.
+// readShapes reads the shapes of the data inputs, the output and the kept tensors.
 func (l *Live) readShapes(fed map[string]*graph.ValueInfo) error {
 	l.shapes = &batchShapes{
 		model: l.d.Forward, saved: l.d.Saved,
@@ -115,11 +115,11 @@ func (l *Live) readShapes(fed map[string]*graph.ValueInfo) error {
 	return nil
 }
 
-// batchShapes infers the shapes of what a forward pass keeps, once for each number of images.
+// batchShapes infers the shapes of the tensors that a forward pass keeps, once for each number of images.
 type batchShapes struct {
 	model  *graph.Model
 	inputs []string
-	rest   [][]int64 // sizes of each input after the images
+	rest   [][]int64 // sizes of each input after the first axis
 	saved  []string
 	types  map[string]ElementType
 	by     map[int]map[string][]int64
@@ -159,7 +159,7 @@ func (s *batchShapes) shapesFor(n int) (map[string][]int64, error) {
 			switch {
 			case d.Known():
 				shape[i] = d.Size
-			case batch[d.Name]: // the file names the size; inference has no rule for it
+			case batch[d.Name]: // inference has no rule for this size, but the file names it
 				shape[i] = int64(n)
 			default:
 				ok = false

@@ -8,20 +8,21 @@ import (
 	"winnow/backbone/graph"
 )
 
-// Prefix is a [backbone.Prefix]: a network's frozen part, cut by [gradient.Split], for one goroutine at a time.
+// Prefix implements [backbone.Prefix]: it runs the frozen part of a network, cut by [gradient.Split]. It must be used
+// by one goroutine at a time.
 type Prefix struct {
 	session         *Session
-	names           []string // of the inputs
+	names           []string // names of the inputs
 	sizes, outputs  []int    // floats per image in each input and output
-	of              []int    // position of each output among the session's, or -1-i for a copy of input i
+	of              []int    // index of each output in the session's outputs, or -1-i for a copy of input i
 	in, out         []Tensor
-	inRest, outRest [][]int64 // sizes after the images
+	inRest, outRest [][]int64 // sizes after the first axis
 }
 
 var _ backbone.Prefix = (*Prefix)(nil)
 
-// NewPrefix loads a frozen model. outputs are the data inputs of the live part, in its order: tensors that the
-// model computes, or its own inputs that the live part also reads.
+// NewPrefix loads a frozen model. outputs names the data inputs of the live part, in the live part's order: tensors
+// that the model computes, or inputs of the model that the live part reads as well.
 func NewPrefix(rt *Runtime, frozen *graph.Model, outputs []string) (*Prefix, error) {
 	p := &Prefix{}
 	facts := graph.Infer(frozen)
@@ -58,8 +59,8 @@ func NewPrefix(rt *Runtime, frozen *graph.Model, outputs []string) (*Prefix, err
 	return p, nil
 }
 
-// perImage returns the sizes after the first axis of a tensor with one row per image, and their product. With one, the
-// tensor may state that it takes a single image.
+// perImage returns the sizes after the first axis of a tensor with one row per image, and their product. If one is
+// set, the tensor may also declare a single image.
 func perImage(facts map[string]*graph.ValueInfo, name string, one bool) ([]int64, int, error) {
 	v := facts[name]
 	if v == nil || v.Type != graph.Float32 || len(v.Shape) < 1 || v.Shape[0].Known() && !one {
@@ -77,10 +78,10 @@ func perImage(facts map[string]*graph.ValueInfo, name string, one bool) ([]int64
 	return dims, size, nil
 }
 
-// Inputs returns the floats per image in each input.
+// Inputs returns the number of floats per image of each input.
 func (p *Prefix) Inputs() []int { return p.sizes }
 
-// Outputs returns the floats per image in each output.
+// Outputs returns the number of floats per image of each output.
 func (p *Prefix) Outputs() []int { return p.outputs }
 
 // Infer computes the outputs of n images.
@@ -98,7 +99,7 @@ func (p *Prefix) Infer(dst, inputs [][]float32, n int) error {
 	}
 	for i, at := range p.of {
 		if len(dst[i]) != n*p.outputs[i] {
-			return fmt.Errorf("ort: prefix: output %d: found room for %d floats, expected %d images of %d",
+			return fmt.Errorf("ort: prefix: output %d: found %d floats, expected %d images of %d",
 				i, len(dst[i]), n, p.outputs[i])
 		}
 		if at < 0 {
@@ -110,7 +111,7 @@ func (p *Prefix) Infer(dst, inputs [][]float32, n int) error {
 	return p.session.Run(p.in, p.out)
 }
 
-// Close frees the model. Closing twice is not an error.
+// Close frees the model. It may be called twice.
 func (p *Prefix) Close() error {
 	return p.session.Close()
 }

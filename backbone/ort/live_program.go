@@ -8,15 +8,15 @@ import (
 	"winnow/backbone/graph"
 )
 
-// program is a model of a live network. It runs on tensors that the network finds by name.
+// program is a model of a live network. The network provides its tensors by name.
 type program struct {
 	run       *ortgo.DynamicAdvancedSession
 	ins, outs []string
-	in, out   []ortgo.Value // the tensors of a run
-	first     bool          // the next run is the first on a GPU
+	in, out   []ortgo.Value // tensors of a run
+	first     bool          // whether the next run is the first on a GPU
 }
 
-// newProgram loads a model. asWritten turns off graph optimisations. Worker threads sleep between runs, as always.
+// newProgram loads a model. asWritten turns off graph optimisation. Worker threads sleep between runs.
 func newProgram(rt *Runtime, m *graph.Model, o SessionOptions, asWritten bool) (*program, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -34,9 +34,9 @@ func newProgram(rt *Runtime, m *graph.Model, o SessionOptions, asWritten bool) (
 		return nil, fmt.Errorf("ort: live: %w", err)
 	}
 	defer opts.Destroy()
-	// ONNX Runtime's memory pattern puts a second run's tensors into one block, in addition to the arena that the
-	// first run has filled: half as much memory again, and no faster (MobileNetV2 at batch 8: 1277 MB with it,
-	// 798 MB without; ResNet-50 to its third stage: 2430 and 1663).
+	// ONNX Runtime's memory pattern puts the tensors of the second run into one block, in addition to the arena filled
+	// by the first run. That takes half as much memory again and is not faster (MobileNetV2 at batch 8: 1277 MB with
+	// it, 798 MB without; ResNet-50 to its third stage: 2430 and 1663).
 	if err := opts.SetMemPattern(false); err != nil {
 		return nil, fmt.Errorf("ort: live: %w", err)
 	}
@@ -62,11 +62,11 @@ func newProgram(rt *Runtime, m *graph.Model, o SessionOptions, asWritten bool) (
 }
 
 // runProgram runs the program on the values that find returns. If find returns nil for an output, the runtime
-// allocates it and leaves it in p.out; the caller must destroy it.
+// allocates the output and leaves it in p.out; the caller must destroy it.
 func (p *program) runProgram(find func(name string) ortgo.Value) (err error) {
 	for i, name := range p.ins {
 		if p.in[i] = find(name); p.in[i] == nil {
-			return fmt.Errorf("ort: live: input %q: nothing to feed", name)
+			return fmt.Errorf("ort: live: input %q: no value was given", name)
 		}
 	}
 	for i, name := range p.outs {

@@ -15,7 +15,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// drawn are n numbers between -1 and 1.
+// drawnFloats returns n random numbers between -1 and 1.
 func drawnFloats(seed uint64, n int) []float32 {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	x := make([]float32, n)
@@ -25,7 +25,7 @@ func drawnFloats(seed uint64, n int) []float32 {
 	return x
 }
 
-// weights returns a function that adds a drawn weight to a model.
+// weights returns a function that adds a random weight to a model.
 func weights(b *graph.Builder) func(name string, seed uint64, dims ...int64) string {
 	return func(name string, seed uint64, dims ...int64) string {
 		n := int64(1)
@@ -36,7 +36,7 @@ func weights(b *graph.Builder) func(name string, seed uint64, dims ...int64) str
 	}
 }
 
-// smallNet is x [N,2,6,6] → Conv, Relu, MaxPool, Conv, Add(residual by a 1×1 Conv), GlobalAveragePool → [N,5,1,1].
+// smallNet returns x [N,2,6,6] → Conv, Relu, MaxPool, Conv, Add(residual by a 1×1 Conv), GlobalAveragePool → [N,5,1,1].
 func smallNet() (*graph.Model, []string) {
 	b := graph.NewBuilder("small", 17)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(6), graph.Fixed(6)})
@@ -56,7 +56,7 @@ func openLive(t testing.TB, m *graph.Model, weights []string) *ort.Live {
 	return openWith(t, m, weights, ort.LiveOptions{Model: m})
 }
 
-// openPlaced opens a network whose weights lie in the runtime's memory, as on a device.
+// openPlaced opens a network whose weights are in the runtime's memory, as on a device.
 func openPlaced(t testing.TB, m *graph.Model, weights []string) *ort.Live {
 	t.Helper()
 	return openWith(t, m, weights, ort.LiveOptions{Model: m, Resident: true})
@@ -105,7 +105,7 @@ func furthest(a, b []float32) float64 {
 	return worst
 }
 
-// loss is Σ d·y of the network as it now is, kept or not.
+// loss returns Σ d·y with the network's current weights, with or without keep.
 func loss(t testing.TB, l *ort.Live, x []float32, d blas32.General, keep bool) float64 {
 	t.Helper()
 	y := features.NewMatrix(d.Rows, d.Cols)
@@ -119,7 +119,7 @@ func loss(t testing.TB, l *ort.Live, x []float32, d blas32.General, keep bool) f
 	return sum
 }
 
-// weightsOff is ‖Grad - slopes by central differences‖ / ‖slopes‖ over all weights.
+// weightsOff returns ‖Grad - slopes‖ / ‖slopes‖ over all weights; the slopes are central differences.
 func weightsOff(t testing.TB, l *ort.Live, x []float32, d blas32.General) float64 {
 	var off, size float64
 	for _, p := range l.Params() {
@@ -151,7 +151,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("parameter %d: %s, expected %s", i, got, want)
 		}
 	}
-	for _, n := range []int{3, 5, 1, 5, 2} { // other numbers of images: the kept tensors change their shapes
+	for _, n := range []int{3, 5, 1, 5, 2} { // other numbers of images change the shapes of the kept tensors
 		x := drawnFloats(uint64(n), n*72)
 		want := whole(t, m, x, n, 5)
 		for _, keep := range []bool{true, false} {
@@ -170,7 +170,7 @@ func TestLive(t *testing.T) {
 		if off := weightsOff(t, l, x, d); !(off < 1e-2) {
 			t.Errorf("n=%d: the gradients are off by %.3g of their size", n, off)
 		}
-		l.Params()[2].Grad[7] *= 2 // the twin
+		l.Params()[2].Grad[7] *= 2 // control: one gradient is wrong
 		l.Params()[2].Grad[7]++
 		if off := weightsOff(t, l, x, d); off < 2e-2 {
 			t.Errorf("n=%d: a spoiled gradient passed: %.3g", n, off)
@@ -178,7 +178,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// A row stride, adding, and the order of forward passes.
+// Tests a row stride, adding gradients, and the order of forward passes.
 func TestLiveAdds(t *testing.T) {
 	m, weights := smallNet()
 	l := openLive(t, m, weights)
@@ -192,7 +192,7 @@ func TestLiveAdds(t *testing.T) {
 		if err := l.Forward(features.NewMatrix(2, 5), [][]float32{x}, 2, true); err != nil {
 			t.Fatal(err)
 		}
-		// A pass in between must not change what was kept.
+		// A pass in between must not change the kept tensors.
 		if err := l.Forward(features.NewMatrix(1, 5), [][]float32{drawnFloats(77, 72)}, 1, false); err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func TestLiveAdds(t *testing.T) {
 	}
 }
 
-// After some steps the model with the trained values computes what the live network computes.
+// After some steps, the model with the trained values written back computes the same as the live network.
 func TestLiveWrittenBack(t *testing.T) {
 	m, _ := smallNet()
 	l := openLive(t, m, []string{"b.weight", "a.bias"})
@@ -258,7 +258,7 @@ func TestLiveWrittenBack(t *testing.T) {
 	}
 }
 
-// The frozen prefix and the live part together are the network.
+// The frozen prefix and the live part together equal the network.
 func TestPrefix(t *testing.T) {
 	m, _ := smallNet()
 	frozen, live, boundary, err := gradient.Split(m, "features", []string{"b.weight"})
@@ -293,7 +293,7 @@ func TestPrefix(t *testing.T) {
 			t.Fatal(err)
 		}
 		if off := furthest(x, mid[len(boundary)]); off != 0 {
-			t.Error("the image was not handed through")
+			t.Error("the image was not passed through")
 		}
 		y := features.NewMatrix(n, 5)
 		if err := l.Forward(y, mid[:len(boundary)], n, true); err != nil {
@@ -304,14 +304,14 @@ func TestPrefix(t *testing.T) {
 		}
 	}
 	if err := p.Infer([][]float32{nil, nil}, [][]float32{drawnFloats(1, 72)}, 1); err == nil {
-		t.Error("outputs without room were accepted")
+		t.Error("empty outputs were accepted")
 	}
 	if err := p.Infer(nil, nil, 1); err == nil {
-		t.Error("nothing to feed was accepted")
+		t.Error("missing inputs were accepted")
 	}
 }
 
-// step is one forward and backward pass: vectors and gradients.
+// step runs one forward and backward pass and returns vectors and gradients.
 func step(t testing.TB, l *ort.Live, n int) (vectors []float32, grads [][]float32) {
 	t.Helper()
 	y := features.NewMatrix(n, l.Dim())
@@ -328,7 +328,7 @@ func step(t testing.TB, l *ort.Live, n int) (vectors []float32, grads [][]float3
 	return y.Data, grads
 }
 
-// Weights in the runtime's memory, as on a device, and shapes that only the runtime knows change no bit.
+// Weights in the runtime's memory, as on a device, and shapes that only the runtime knows do not change any bit.
 func TestLiveOtherWays(t *testing.T) {
 	m, weights := smallNet()
 	plain, uploaded := openLive(t, m, weights), openPlaced(t, m, weights)
@@ -337,21 +337,22 @@ func TestLiveOtherWays(t *testing.T) {
 		for name, l := range map[string]*ort.Live{"uploaded": uploaded} {
 			y, grads := step(t, l, n)
 			if furthest(wantY, y) != 0 {
-				t.Errorf("%s, n=%d: other vectors", name, n)
+				t.Errorf("%s, n=%d: the vectors differ", name, n)
 			}
 			for i := range want {
 				if furthest(want[i], grads[i]) != 0 {
-					t.Errorf("%s, n=%d: another gradient of %s", name, n, l.Params()[i].Name)
+					t.Errorf("%s, n=%d: the gradient of %s differs", name, n, l.Params()[i].Name)
 				}
 			}
 		}
-		for _, l := range []*ort.Live{plain, uploaded} { // a solver's step must be seen
+		for _, l := range []*ort.Live{plain, uploaded} { // the network must use the solver's new weights
 			l.Params()[2].Data[3] += 0.5
 		}
 	}
 }
 
-// The last layer's gradient comes last, only the order changes, and every node still comes after what it reads.
+// The last layer's gradient is at the end, only the order changes, and every node still follows the nodes that it
+// reads.
 func TestInMemoryOrder(t *testing.T) {
 	m, weights := smallNet()
 	d, err := gradient.Differentiate(m, gradient.Options{Output: "features", Weights: weights})
@@ -361,7 +362,7 @@ func TestInMemoryOrder(t *testing.T) {
 	before := string(d.Backward.Marshal())
 	ordered := ort.InMemoryOrder(d.Backward)
 	if string(d.Backward.Marshal()) != before {
-		t.Error("the model itself was changed")
+		t.Error("inMemoryOrder changed its argument")
 	}
 	if err := ordered.Check(); err != nil {
 		t.Fatal(err)

@@ -21,14 +21,14 @@ type node struct {
 	ints    map[string]int64 // attributes
 }
 
-// value is a declared input or output; a size of -1 is free; no shape at all leaves it to be inferred.
+// value is a declared input or output. A size of -1 is free; without a shape, the shape is inferred.
 type value struct {
 	name  string
 	typ   ort.ElementType
 	shape []int64
 }
 
-// build writes an ONNX model: small ones, made for one test each.
+// build returns a small ONNX model for a test.
 func build(nodes []node, in, out []value) []byte {
 	b := graph.NewBuilder("test", 17)
 	for _, n := range nodes {
@@ -58,7 +58,7 @@ func (v value) info() *graph.ValueInfo {
 	return &graph.ValueInfo{Name: v.name, Type: graph.DataType(v.typ), Shape: shape}
 }
 
-// TestSignature compares the reader of inputs and outputs with ONNX Runtime's own answer.
+// TestSignature compares the inputs and outputs from parseSignature with those that ONNX Runtime reports.
 func TestSignature(t *testing.T) {
 	orttest.Runtime(t)
 	models := map[string][]byte{
@@ -92,7 +92,7 @@ func TestSignature(t *testing.T) {
 			want := make([]ort.Info, len(pair.want))
 			for i, w := range pair.want {
 				want[i] = ort.Info{Name: w.Name, Type: ort.ElementType(w.DataType)}
-				want[i].Shape = append([]int64{}, w.Dimensions...) // of a scalar: the file states its rank
+				want[i].Shape = append([]int64{}, w.Dimensions...) // of a scalar: the file declares its rank
 			}
 			if diff := cmp.Diff(want, pair.got); diff != "" {
 				t.Errorf("%s: -want +got\n%s", name, diff)

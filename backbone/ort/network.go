@@ -12,24 +12,24 @@ import (
 	"winnow/features"
 )
 
-// NetworkInput describes the caller's images. It is checked against the model.
+// NetworkInput describes the caller's images. NewNetwork checks it against the model.
 type NetworkInput struct {
 	Name                    string // "": the model's only input
 	Channels, Height, Width int
-	Folder                  string // of the model's data files, as in [SessionOptions]
+	Folder                  string // folder of the model's data files, as in [SessionOptions]
 }
 
-// Network is a backbone: it turns each image into one vector. It implements [backbone.Network]; only one
-// goroutine at a time may call Infer.
+// Network is a backbone that turns each image into one vector. It implements [backbone.Network]. Only one goroutine at
+// a time may call Infer.
 type Network struct {
 	rt      *Runtime
 	session *Session
 	input   NetworkInput
-	batch   int // fixed batch of the model; 0: it is free
+	batch   int // fixed batch size of the model; 0: any
 	dim     int // D
 	tail    int // number of sizes after D in the output, each 1: [n,D,1,1] is read as [n,D]
 
-	in, out []Tensor  // of length 1, kept so that a run allocates nothing
+	in, out []Tensor  // each of length 1; kept so that a run allocates no memory
 	images  []float32 // input of a padded batch, when n does not fill a fixed batch
 	vectors []float32 // output of a padded batch, or for a dst with gaps between its rows
 
@@ -38,15 +38,15 @@ type Network struct {
 
 var _ backbone.Network = (*Network)(nil)
 
-// NewNetwork loads a model. Its output (by name; "" is the first) must hold one vector per image: float32
-// [n,D], or [n,D,1,1] from global pooling. Its input must be float32 NCHW; the batch may be free or fixed.
+// NewNetwork loads a model. Its output (by name; "" is the first) must hold one vector per image: float32 [n,D], or
+// [n,D,1,1] from global pooling. Its input must be float32 NCHW, with a free or fixed batch size.
 func NewNetwork(rt *Runtime, model []byte, output string, in NetworkInput) (*Network, error) {
 	return newNetwork(rt, model, SessionOptions{Outputs: []string{output}, Folder: in.Folder}, in)
 }
 
-// Networks is a network loaded once on the CPU, and twice on a GPU: the images of one lane are copied while the other
-// computes. On an H200 ResNet-50 made vectors of 2,983 images/s with one session, and of 3,638 with two. Where one
-// network is enough it acts as the first of them; an extraction gives batches to both in turn.
+// Networks is a network loaded once on the CPU and twice on a GPU, so that one lane copies images while the other
+// computes. On an H200 ResNet-50 computed the vectors of 2,983 images/s with one session and 3,638 with two. As a
+// [backbone.Network] it uses its first lane only; an extraction gives batches to both lanes in turn.
 type Networks []*Network
 
 var (
@@ -54,7 +54,7 @@ var (
 	_ backbone.Pinner = Networks(nil)
 )
 
-// NewNetworks loads a network as [NewNetwork] does. A limit of a GPU's memory is for both lanes together.
+// NewNetworks loads a network as [NewNetwork] does. A limit on GPU memory applies to both lanes together.
 func NewNetworks(rt *Runtime, model []byte, output string, in NetworkInput) (Networks, error) {
 	return newNetworks(rt, model, output, in, rt.device.CUDA)
 }
@@ -78,13 +78,13 @@ func newNetworks(rt *Runtime, model []byte, output string, in NetworkInput, doub
 	return list, nil
 }
 
-// Pin makes copies from and to memory faster, until Unpin.
+// Pin registers memory for faster copies until Unpin.
 func (l Networks) Pin(data []float32) {
 	l[0].pinned = append(l[0].pinned, data)
 	l[0].rt.pin(data)
 }
 
-// Unpin ends what Pin began.
+// Unpin ends the registration of all memory passed to Pin.
 func (l Networks) Unpin() {
 	for _, data := range l[0].pinned {
 		l[0].rt.unpin(data)
@@ -141,7 +141,7 @@ func newNetwork(rt *Runtime, model []byte, o SessionOptions, in NetworkInput) (*
 	return n, nil
 }
 
-// checkNetwork checks the model against the input and learns batch and dimension.
+// checkNetwork checks the model against the input, and sets the batch size and the vectors' length.
 func (n *Network) checkNetwork() error {
 	ins := n.session.ins
 	if len(ins) != 1 {
@@ -172,19 +172,19 @@ func (n *Network) checkNetwork() error {
 	return n.setDim(y.Name, shape)
 }
 
-// fitsShape reports whether a model's shape accepts the wanted shape. A free size, -1, on either side fits.
+// fitsShape reports whether a model's shape accepts the wanted shape. A free size, -1, on either side accepts any size.
 func fitsShape(shape, want []int64) bool {
 	return len(shape) == len(want) && !slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool {
 		return shape[i] >= 0 && want[i] >= 0 && shape[i] != want[i]
 	})
 }
 
-// tryShape finds the output's shape by running one black image: some models leave it open.
+// tryShape determines the output's shape by running black images, because some models do not declare it.
 func (n *Network) tryShape() ([]int64, error) {
 	return n.shapeOf(max(n.batch, 1))
 }
 
-// shapeOf runs black images.
+// shapeOf returns the output's shape for a number of black images.
 func (n *Network) shapeOf(rows int) ([]int64, error) {
 	n.in[0] = Float32s(make([]float32, rows*n.imageFloats()), n.inputShape(rows)...)
 	n.out[0] = Tensor{}
@@ -194,8 +194,8 @@ func (n *Network) shapeOf(rows int) ([]int64, error) {
 	return n.out[0].Shape, nil
 }
 
-// OutputShape runs two black images and returns the shape of an output that the model declares without a shape.
-// The first size is -1 if it is the number of images.
+// OutputShape runs two black images and returns the shape of an output whose shape the model does not declare. The
+// first size is -1 if it is the number of images.
 func OutputShape(rt *Runtime, model []byte, output string, in NetworkInput) ([]int64, error) {
 	s, err := rt.NewSession(model, SessionOptions{Outputs: []string{output}, Folder: in.Folder})
 	if err != nil {
@@ -238,8 +238,8 @@ func (n *Network) inputShape(rows int) []int64 {
 // Dim returns the length of a vector.
 func (n *Network) Dim() int { return n.dim }
 
-// Infer computes the vectors of n images: pixels is n×channels×height×width, dst n×Dim. A model with a fixed
-// batch runs as often as needed, its last batch padded with black.
+// Infer computes the vectors of images images: pixels is images×channels×height×width, dst images×Dim. A model with a
+// fixed batch size runs as often as needed; the last batch is padded with black images.
 func (n *Network) Infer(dst blas32.General, pixels []float32, images int) error {
 	if images <= 0 || len(pixels) < images*n.imageFloats() || dst.Rows != images || dst.Cols != n.dim {
 		return fmt.Errorf("ort: infer: found %d images in %d floats into %d×%d, expected %d floats an image into %d×%d",
@@ -256,7 +256,7 @@ func (n *Network) Infer(dst blas32.General, pixels []float32, images int) error 
 	return nil
 }
 
-// inferBatch runs one batch of rows images, of which the first dst.Rows are given.
+// inferBatch runs one batch of rows images. Only the first dst.Rows images are given; the rest are black.
 func (n *Network) inferBatch(dst blas32.General, pixels []float32, rows int) error {
 	if dst.Rows < rows {
 		n.images = features.Grow(n.images, rows*n.imageFloats())
@@ -281,7 +281,7 @@ func (n *Network) inferBatch(dst blas32.General, pixels []float32, rows int) err
 	return nil
 }
 
-// setTensors points the kept tensors at a batch.
+// setTensors sets the slices and shapes of the kept tensors for a batch.
 func (n *Network) setTensors(pixels, vectors []float32, rows int) {
 	x, y := &n.in[0], &n.out[0]
 	x.F32, y.F32 = pixels, vectors

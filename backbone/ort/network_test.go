@@ -12,8 +12,8 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// TestRealNetworks runs the models next to the repository as a batch, one by one, and into a matrix with gaps;
-// all must give the same vectors.
+// TestRealNetworks runs real models on a batch, on single images, and into a matrix with gaps. All must give the same
+// vectors.
 func TestRealNetworks(t *testing.T) {
 	rt := orttest.Runtime(t)
 	for _, c := range []struct {
@@ -59,8 +59,8 @@ func TestRealNetworks(t *testing.T) {
 	}
 }
 
-// meanModel averages each plane of an image: a backbone small enough to compute by hand. Batch -1 is free;
-// the output is [n,3,1,1], or flat [n,3].
+// meanModel averages each plane of an image: a backbone small enough to compute by hand. A batch of -1 is free. The
+// output is [n,3,1,1], or [n,3] if flat is set.
 func meanModel(batch int64, flat bool, declared []int64) []byte {
 	nodes := []node{{op: "GlobalAveragePool", in: []string{"image"}, out: []string{"pooled"}}}
 	out := "pooled"
@@ -72,8 +72,8 @@ func meanModel(batch int64, flat bool, declared []int64) []byte {
 		[]value{{name: out, typ: ort.Float, shape: declared}})
 }
 
-// TestNetworkShapes runs models with free and fixed batches, flat and pooled outputs, declared and open
-// sizes, over numbers of images that fill the batch and that do not, into matrices with and without gaps.
+// TestNetworkShapes runs models with free and fixed batch sizes, flat and pooled outputs, declared and open sizes. The
+// numbers of images fill the batch or do not, and the matrices have gaps or do not.
 func TestNetworkShapes(t *testing.T) {
 	rt := orttest.Runtime(t)
 	for name, model := range map[string][]byte{

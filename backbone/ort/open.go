@@ -14,37 +14,37 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// This is the only init in winnow. It makes any program that imports this package multiply matrices with ONNX Runtime.
-// A program that wants another BLAS registers it with blas32, in main or later, which replaces this one.
+// This is the only init function in winnow. It makes any program that imports this package multiply large matrices
+// with ONNX Runtime. A program that wants another BLAS calls blas32.Use in main or later.
 func init() { serveProducts() }
 
-// serveProducts makes the process's products available to blas32 and blas64, and so to Gorgonia (package head).
+// serveProducts installs ONNX Runtime's matrix products in blas32 and blas64, and thereby in Gorgonia (package head).
 func serveProducts() {
 	blas32.Use(served{})
 	blas64.Use(served{})
 }
 
-// fast is the BLAS for the process's large products. It is nil before the first of them, unless [Open] was
+// fast holds the BLAS for the process's large products. It is nil before the first large product, unless [Open] was
 // called, and stays nil if ONNX Runtime cannot be opened.
 var fast struct {
 	blas    atomic.Pointer[BLAS]
 	opening sync.Once
 	mu      sync.Mutex
 	prefer  Config
-	err     error // why the first large product could not open ONNX Runtime
+	err     error // why ONNX Runtime could not be opened for the first large product
 }
 
-// Prefer sets how the first large product opens ONNX Runtime if [Open] was not called before; else as Config{} says.
+// Prefer sets the Config with which the first large product opens ONNX Runtime, unless [Open] was called before.
 func Prefer(cfg Config) {
 	fast.mu.Lock()
 	defer fast.mu.Unlock()
 	fast.prefer = cfg
 }
 
-// Open finds ONNX Runtime, loads it and makes it compute the matrix products of blas32, blas64 and Gorgonia.
-// cfg.Library is the library's file or folder, else $WINNOW_ORT_LIB is. If neither is set, it takes what
-// `winnow runtime install` installed, else the system's library. Close the runtime when fast products are no
-// longer needed, or never.
+// Open finds and loads ONNX Runtime and uses it for the matrix products of blas32, blas64 and Gorgonia. cfg.Library is
+// the library's file or folder; if it is empty, $WINNOW_ORT_LIB is used. If neither is set, Open uses the library that
+// `winnow runtime install` installed, otherwise the system's library. Closing the runtime is optional; it ends fast
+// products.
 func Open(cfg Config) (*Runtime, error) {
 	b, err := openProducts(cfg)
 	if err != nil {
@@ -59,8 +59,8 @@ func Open(cfg Config) (*Runtime, error) {
 	return b.runtime, nil
 }
 
-// CPU returns the runtime that computes the process's matrix products. If none is open, or it was closed, it is opened
-// as [Prefer] says.
+// CPU returns the runtime that computes the process's matrix products. If no runtime is open, CPU opens one with the
+// Config set by [Prefer].
 func CPU() (*Runtime, error) {
 	b := currentBLAS()
 	fast.mu.Lock()
@@ -82,7 +82,7 @@ func CPU() (*Runtime, error) {
 }
 
 func openProducts(cfg Config) (*BLAS, error) {
-	// Only here does a library package read the environment: a program without winnow's flags has no other way.
+	// this is the only library package that reads the environment: a program without winnow's flags has no other way
 	found, err := ortlib.Find(cmp.Or(cfg.Library, os.Getenv("WINNOW_ORT_LIB")))
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func openProducts(cfg Config) (*BLAS, error) {
 }
 
 // currentBLAS returns the BLAS for large products, or nil if there is none. The first call opens ONNX Runtime (0.1 s).
-// It does so for the very first large product: with any later start the order of goroutines would decide about bits.
+// It serves even the first large product: otherwise the bits of results would depend on the order of goroutines.
 func currentBLAS() *BLAS {
 	if b := fast.blas.Load(); b != nil {
 		return b
@@ -108,7 +108,7 @@ func currentBLAS() *BLAS {
 			return
 		}
 		cfg := fast.prefer
-		cfg.Device = "" // products are always the CPU's
+		cfg.Device = "" // products are always computed on the CPU
 		b, err := openProducts(cfg)
 		if err != nil {
 			fast.err = err
@@ -119,7 +119,7 @@ func currentBLAS() *BLAS {
 	return fast.blas.Load()
 }
 
-// served is gonum's BLAS, with large products computed by ONNX Runtime if it can be opened.
+// served is gonum's BLAS, except that ONNX Runtime computes large products if it can be opened.
 type served struct{ gonum.Implementation }
 
 func (p served) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int,
@@ -144,7 +144,7 @@ func (p served) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []flo
 	p.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// isLargeProduct reports whether ONNX Runtime computes a product faster.
+// isLargeProduct reports whether ONNX Runtime computes a product of this size faster than gonum.
 func isLargeProduct(m, n, k int) bool {
 	return m > 0 && n > 0 && k > 0 && float64(m)*float64(n)*float64(k) >= smallest
 }

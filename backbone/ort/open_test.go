@@ -14,12 +14,11 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// child names the variable that a test in a process of its own finds ONNX Runtime's library in.
+// child is the environment variable with ONNX Runtime's library for tests that run in a separate process.
 const child = "WINNOW_TEST_CHILD"
 
-// again runs the running test in a process where nothing has been opened yet and $WINNOW_ORT_LIB is the
-// library, and reports whether this is the process that started it. A test skips where there is no ONNX
-// Runtime.
+// again runs the current test in a new process with $WINNOW_ORT_LIB set to library, and reports whether this is the
+// parent process. It skips the test if there is no ONNX Runtime.
 func again(t *testing.T, library string) bool {
 	t.Helper()
 	if os.Getenv(child) != "" {
@@ -38,7 +37,7 @@ func again(t *testing.T, library string) bool {
 	return true
 }
 
-// product multiplies two matrices of n×n small whole numbers, which every implementation does exactly, and compares.
+// product multiplies two matrices of n×n small whole numbers, for which every implementation is exact, and compares.
 func product(t *testing.T, n int) {
 	t.Helper()
 	a, b, got, want := square(n, 5), square(n, 7), square(n, 1), square(n, 1)

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// pins are slices of Go's memory whose pages are locked, so that a device copies them without a detour: 40 GB/s
-// instead of 6. Go does not move its memory, and pins keep it alive. Memory that cannot be locked is copied slowly.
+// pins holds slices of Go's memory whose pages are locked, so that a device copies them directly: at 40 GB/s instead
+// of 6. Go does not move heap memory, and pins keeps it alive. Memory that cannot be locked is copied more slowly.
 type pins struct {
 	list map[unsafe.Pointer]pinned
 }
@@ -19,7 +19,7 @@ type pinned struct {
 	kept *runtime.Pinner
 }
 
-// mostPins bounds the slices that pins lock: a caller with new ones all the time gains nothing.
+// mostPins limits the number of locked slices: a caller that always passes new slices gains nothing by locking them.
 const mostPins = 32
 
 // add locks a slice that will be copied often.
@@ -45,7 +45,7 @@ func (p *pins) add(x []float32) {
 	p.list[at] = pinned{cap(x), kept}
 }
 
-// remove ends add.
+// remove unlocks a slice that add locked.
 func (p *pins) remove(x []float32) {
 	if of, ok := p.list[first(x)]; ok {
 		p.unlock(first(x), of)
@@ -64,7 +64,7 @@ func (p *pins) free() {
 	}
 }
 
-// pin locks memory that is copied to and from a GPU until unpin. Without a GPU it does nothing.
+// pin locks memory for copies to and from a GPU until unpin. Without a GPU it has no effect.
 func (r *Runtime) pin(data []float32) {
 	if !r.device.CUDA || openCUDA() != nil {
 		return
@@ -74,7 +74,7 @@ func (r *Runtime) pin(data []float32) {
 	r.pinned.add(data)
 }
 
-// unpin ends pin. The slice must be the one that pin was given, and no longer in use by a session.
+// unpin unlocks a slice that pin locked. No session may still use it.
 func (r *Runtime) unpin(data []float32) {
 	if len(data) == 0 {
 		return

@@ -11,28 +11,28 @@ import (
 	"winnow/features"
 )
 
-// Names of the vectors that every place has.
+// Names of the vectors that every Place has.
 const (
 	weightsVector   = "weights"
 	gradientsVector = "gradients"
 	addedVector     = "gradients to add"
 )
 
-// Place keeps a live network's weights, gradients and the memory of its solver on the device. It implements
+// Place keeps a live network's weights, gradients and the solver's memory on the device. It implements
 // [features.Place].
 //
-// While nothing holds it, the network works as on the CPU: Forward copies the weights to the device and Backward copies
-// the gradients back, each in one piece.
+// While the Place is not held, the network works as on the CPU: Forward copies the weights to the device and Backward
+// copies the gradients back, each with one copy.
 type Place struct {
 	l       *Live
 	layout  layout
 	held    bool
 	vectors map[string]*flat
-	weights map[string]*view // by the names of tensors
+	weights map[string]*view // by the names of the tensors
 	grads   map[string]*view
 	added   map[string]*view
 
-	data, grad []float32 // Go's side of weights and gradients, of which the parameters' slices are parts
+	data, grad []float32 // weights and gradients in Go's memory; the parameters' slices are parts of them
 	pinned     pins
 	programs   map[*features.Program]*program
 	numbers    held
@@ -41,7 +41,7 @@ type Place struct {
 
 var _ features.Place = (*Place)(nil)
 
-// newPlace moves the parameters' slices into one array each for weights and gradients.
+// newPlace moves the parameters' slices into two arrays, one for weights and one for gradients.
 func newPlace(l *Live) (_ *Place, err error) {
 	p := &Place{
 		l: l, layout: layOut(l.params), vectors: map[string]*flat{},
@@ -65,7 +65,7 @@ func newPlace(l *Live) (_ *Place, err error) {
 	return p, nil
 }
 
-// viewParams makes a tensor of each parameter's part of a vector, by the name of the weight or of its gradient.
+// viewParams creates a tensor for each parameter's part of a vector, by the name of the weight or of its gradient.
 func (p *Place) viewParams(vector string, to map[string]*view) error {
 	f, err := p.namedVector(vector)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *Place) viewParams(vector string, to map[string]*view) error {
 	return nil
 }
 
-// namedVector returns a vector, which is made when it is first named.
+// namedVector returns the vector of this name. It creates the vector on first use.
 func (p *Place) namedVector(name string) (*flat, error) {
 	if f := p.vectors[name]; f != nil {
 		return f, nil
@@ -157,7 +157,7 @@ func (p *Place) Store(vector string, from [][]float32) error {
 	return err
 }
 
-// ownsSlices reports whether slices are the parameters' Data, which lie in one array.
+// ownsSlices reports whether the slices are the parameters' Data, which are parts of one array.
 func (p *Place) ownsSlices(list [][]float32) bool {
 	for i, x := range list {
 		if first(x) != first(p.data[p.layout.at[i]:]) {
@@ -214,7 +214,7 @@ func (p *Place) Run(what *features.Program, part features.Portion, numbers []flo
 	return float64(p.sum.data[0]), err
 }
 
-// addition is the program that adds the gradients of a part of a batch to those of the parts before it.
+// addition is the program that adds the gradients of one chunk of a batch to those of the chunks before it.
 var addition = func() *features.Program {
 	b := graph.NewBuilder("add", 17)
 	n := graph.Shape{graph.Free("n")}
@@ -224,7 +224,7 @@ var addition = func() *features.Program {
 	return &features.Program{Model: b.Model().Marshal()}
 }()
 
-// prepareGrads makes room for gradients that will be added.
+// prepareGrads allocates memory for gradients to be added.
 func (p *Place) prepareGrads(add bool) (err error) {
 	if !add || p.added != nil {
 		return nil
@@ -233,7 +233,7 @@ func (p *Place) prepareGrads(add bool) (err error) {
 	return p.viewParams(addedVector, p.added)
 }
 
-// collectGrads ends a backward pass.
+// collectGrads completes a backward pass: it adds the new gradients if add is set, and downloads the result.
 func (p *Place) collectGrads(add bool) error {
 	if add {
 		if _, err := p.Run(addition, features.AllWeights, nil); err != nil {
@@ -243,7 +243,7 @@ func (p *Place) collectGrads(add bool) error {
 	return p.downloadGrads()
 }
 
-// findPlaced returns the tensor of a weight or of a gradient, or nil for other names.
+// findPlaced returns the tensor of a weight or a gradient, or nil for other names.
 func (p *Place) findPlaced(name string, adding bool) ortgo.Value {
 	grads := p.grads
 	if adding {

@@ -1,9 +1,9 @@
-// Package ort runs ONNX models with ONNX Runtime. It loads the shared library, chooses the device, opens
-// sessions, and gives gonum's BLAS the library's matrix product. It is the only package with cgo.
+// Package ort runs ONNX models with ONNX Runtime. It loads the shared library, chooses the device, opens sessions, and
+// provides the library's matrix product as gonum's BLAS. It is the only package with cgo.
 //
-// Conventions: tensors are row-major slices owned by Go and shared with the library without a copy. The library
-// holds no pointer to Go memory after the tensor that wraps it is destroyed. Worker threads do not spin between
-// runs unless a session asks for it (see [SessionOptions]).
+// Conventions: tensors are row-major slices owned by Go and shared with the library without a copy. The library holds
+// no pointer to Go memory after the tensor that wraps it is destroyed. Worker threads do not spin between runs unless
+// a session requests it (see [SessionOptions]).
 package ort
 
 import (
@@ -20,18 +20,18 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 )
 
-// Config describes which library to load and where models run.
+// Config selects the library to load and the device where models run.
 type Config struct {
 	Library string // path of the shared library
 	Device  string // cpu, cuda, cuda:N or auto ("" is cpu)
 	Threads int    // threads of one session; 0: as many as Go may use
-	GPU     GPU    // how CUDA computes
-	Kernels string // instructions of winnow's own kernels: plain, avx2, avx512 or none; "": the best available
+	GPU     GPU    // settings of CUDA
+	Kernels string // instruction set of winnow's kernels: plain, avx2, avx512 or none; "": the best available
 }
 
 // Runtime is a loaded ONNX Runtime. Its methods are safe for concurrent use.
 type Runtime struct {
-	// Fallback is empty, or one line that says why "auto" runs on the CPU.
+	// Fallback is one line with the reason why "auto" runs on the CPU, or empty.
 	Fallback string
 
 	library   string
@@ -46,19 +46,20 @@ type Runtime struct {
 	pinned pins
 }
 
-// process is what this process has loaded. ONNX Runtime and its wrapper have one environment per process, so
-// this is one variable. The library is never unloaded: its worker threads and CUDA contexts outlive a shutdown.
+// process holds the state of the library in this process. ONNX Runtime and its wrapper have one environment per
+// process, so this is one variable. The library is never unloaded, because its worker threads and CUDA contexts
+// outlive a shutdown.
 var process struct {
 	sync.Mutex
 	library string
 	version string
 	live    int            // live networks that share the arena
-	kernels unsafe.Pointer // domain of winnow's operators; nil: the library refused them
+	kernels unsafe.Pointer // domain of winnow's operators; nil: the library rejected them
 	cuda    map[int]cudaDomain
 }
 
-// Load loads the library once per process and checks that it fits the wrapper and the device. A second Load of
-// the same library is cheap; loading another library is an error.
+// Load loads the library once per process, and checks that it fits the wrapper and the device. A second Load of the
+// same library is cheap; loading a different library is an error.
 func Load(cfg Config) (*Runtime, error) {
 	device, err := ParseDevice(cfg.Device)
 	if err != nil {
@@ -98,8 +99,8 @@ func loadLibrary(path, kernels string) (version string, err error) {
 	if !atLeast(version, oldestVersion) {
 		return "", fmt.Errorf("ort: %s: found ONNX Runtime %s, expected %s or newer", path, version, oldestVersion)
 	}
-	// Since 1.29 the library collects usage data, on Linux and macOS too, tries to send it to Microsoft and keeps a
-	// database of it in the user's cache. Only this variable prevents it; winnow never phones home.
+	// Since 1.29 the library collects usage data, also on Linux and macOS, tries to send it to Microsoft and stores a
+	// database of it in the user's cache. Only this variable prevents that; winnow must not send data anywhere.
 	if err := os.Setenv("ORT_DISABLE_TELEMETRY", "1"); err != nil {
 		return "", fmt.Errorf("ort: %w", err)
 	}
@@ -117,18 +118,18 @@ func (r *Runtime) Library() string { return r.library }
 // Version returns the library's version, such as "1.29.0".
 func (r *Runtime) Version() string { return r.version }
 
-// Providers lists the execution providers compiled into the library, by ONNX Runtime's names. A provider may
-// still lack libraries that it loads when used.
+// Providers lists the execution providers compiled into the library, by ONNX Runtime's names. A provider may still
+// lack libraries that it loads on use.
 func (r *Runtime) Providers() []string { return r.providers }
 
-// Device returns the device on which sessions actually run.
+// Device returns the device on which sessions run. It is never Auto.
 func (r *Runtime) Device() Device { return r.device }
 
-// TF32 reports whether products on this device may round to TF32.
+// TF32 reports whether products on this device may be rounded to TF32.
 func (r *Runtime) TF32() bool { return r.device.CUDA && r.gpu.TF32 }
 
-// Where names the device, with the option that can change a result, such as "cuda:0+tf32". It is written into files
-// that must only be continued in the same way.
+// Where names the device and the option that can change results, for example "cuda:0+tf32". Files store this name, so
+// that a computation is continued only on an equivalent device.
 func (r *Runtime) Where() string {
 	if r.TF32() {
 		return r.device.String() + "+tf32"
@@ -136,10 +137,10 @@ func (r *Runtime) Where() string {
 	return r.device.String()
 }
 
-// Threads returns the number of CPU threads of a session.
+// Threads returns the number of CPU threads per session.
 func (r *Runtime) Threads() int { return r.threads }
 
-// Close ends the BLAS, which then computes in Go. Open sessions stay valid and are closed by their owners.
+// Close closes the BLAS, which then computes in Go. Open sessions stay valid; their owners close them.
 func (r *Runtime) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +165,7 @@ func (r *Runtime) newSessionOptions(o SessionOptions) (_ *ortgo.SessionOptions, 
 	if err := opts.SetIntraOpNumThreads(threads); err != nil {
 		return nil, err
 	}
-	// Failures are returned as errors; on standard error they would only appear twice.
+	// errors are returned; logging them to standard error would only repeat them
 	if err := opts.SetLogSeverityLevel(ortgo.LoggingLevelFatal); err != nil {
 		return nil, err
 	}
@@ -193,7 +194,7 @@ func (r *Runtime) newSessionOptions(o SessionOptions) (_ *ortgo.SessionOptions, 
 	return opts, err
 }
 
-// sessionDevice returns the device that a session with these options runs on.
+// sessionDevice returns the device on which a session with these options runs.
 func (r *Runtime) sessionDevice(o SessionOptions) Device {
 	if o.CPU {
 		return Device{}
@@ -201,7 +202,7 @@ func (r *Runtime) sessionDevice(o SessionOptions) Device {
 	return r.device
 }
 
-// setSpin sets how long idle worker threads stay awake: not at all, or for a time.
+// setSpin sets how long idle worker threads stay awake; 0: they sleep at once.
 func setSpin(opts *ortgo.SessionOptions, d time.Duration) error {
 	if d <= 0 {
 		return opts.AddSessionConfigEntry("session.intra_op.allow_spinning", "0")

@@ -37,11 +37,11 @@ func TestRuntimeFacts(t *testing.T) {
 		t.Errorf("another library: found error %v", err)
 	}
 	if _, err := ort.Load(ort.Config{Library: rt.Library(), Threads: -1}); err == nil {
-		t.Error("-1 threads were taken")
+		t.Error("-1 threads were accepted")
 	}
 }
 
-// TestClosedBLAS checks that products go on, in Go, after the runtime is closed.
+// TestClosedBLAS checks that products still work, in Go, after the runtime is closed.
 func TestClosedBLAS(t *testing.T) {
 	rt, err := ort.Load(ort.Config{Library: orttest.Runtime(t).Library()})
 	if err != nil {
@@ -52,7 +52,7 @@ func TestClosedBLAS(t *testing.T) {
 		t.Fatal(err)
 	}
 	if twice, _ := rt.BLAS(); twice != b {
-		t.Error("a second BLAS was made")
+		t.Error("a second BLAS was created")
 	}
 	if err := rt.Close(); err != nil {
 		t.Fatal(err)
@@ -79,13 +79,13 @@ func TestParseDevice(t *testing.T) {
 	}
 }
 
-// TestCUDAWithoutProvider requests a GPU from a library without its provider: cuda must name what is missing, auto must
-// say that it fell back.
+// TestCUDAWithoutProvider requests a GPU from a library without its provider. The device cuda must give an error that
+// names the missing library; the device auto must report that it runs on the CPU.
 func TestCUDAWithoutProvider(t *testing.T) {
 	rt := orttest.Runtime(t)
 	missing := rt.MissingCUDA()
 	if len(missing) == 0 {
-		t.Skip("this machine has everything CUDA needs")
+		t.Skip("this machine has all libraries for CUDA")
 	}
 	_, err := ort.Load(ort.Config{Library: rt.Library(), Device: "cuda:1"})
 	if err == nil || !strings.HasPrefix(err.Error(), "ort: device cuda:1: ") {
@@ -106,7 +106,7 @@ func TestCUDAWithoutProvider(t *testing.T) {
 	}
 }
 
-// compile makes a shared library with the C compiler that cgo needs anyway.
+// compile builds a shared library with the C compiler that cgo needs.
 func compile(t *testing.T, path, source string, flags ...string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "lib.c")
@@ -119,8 +119,7 @@ func compile(t *testing.T, path, source string, flags ...string) {
 	}
 }
 
-// TestBadLibraries loads files that are not what winnow needs, each in a process of its own: a library once
-// loaded stays.
+// TestBadLibraries loads unsuitable files, each in a separate process, because a loaded library stays loaded.
 func TestBadLibraries(t *testing.T) {
 	if path := os.Getenv("WINNOW_TEST_LOAD"); path != "" {
 		_, err := ort.Load(ort.Config{Library: path})
@@ -128,7 +127,7 @@ func TestBadLibraries(t *testing.T) {
 		return
 	}
 	if runtime.GOOS != "linux" {
-		t.Skip("the files are Linux's")
+		t.Skip("the test files are for Linux")
 	}
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }

@@ -9,26 +9,26 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 )
 
-// SessionOptions are the settings of one session. The zero value suits most.
+// SessionOptions holds the settings of one session. The zero value suits most models.
 type SessionOptions struct {
 	Threads int      // 0: the runtime's
 	Outputs []string // the outputs that Run fetches, in this order; nil: all, in the model's order
-	CPU     bool     // run on the CPU even if the runtime's device is another
+	CPU     bool     // run on the CPU even if the runtime's device is a GPU
 
-	// Folder holds the data files that the model's bytes refer to, for models above protobuf's 2 GiB; "": none.
+	// Folder is the folder of the model's data files, for models above protobuf's limit of 2 GiB; "": no data files.
 	Folder string
 
-	// Spin is how long worker threads stay awake for the next run before they sleep; 0: they sleep at once.
-	// ONNX Runtime's own default, a second and more, takes the cores from Go: on 2 cores a 64×2048×512 product
-	// followed by 5 ms of work on both cores takes 6.6 ms asleep, 7–8 ms with 20–100 µs and 11–55 ms awake.
-	// Waking costs small products most: 128³ takes 41 µs asleep and 22 µs with 20 µs of
-	// spinning; from 64×2048×512 on the difference is lost in the noise.
+	// Spin is how long worker threads stay awake after a run before they sleep; 0: they sleep at once. ONNX Runtime's
+	// default, a second or more, takes CPU time from Go: on 2 cores a 64×2048×512 product followed by 5 ms of work on
+	// both cores takes 6.6 ms with sleeping threads, 7–8 ms with 20–100 µs of spinning, and 11–55 ms with threads
+	// always awake. Waking the threads costs small products most: 128³ takes 41 µs with sleeping threads and 22 µs
+	// with 20 µs of spinning. From 64×2048×512 on, the difference is not measurable.
 	Spin time.Duration
 
-	memory int64 // another limit of a GPU's memory than the runtime's; 0: the runtime's
+	memory int64 // limit on GPU memory instead of the runtime's; 0: the runtime's
 }
 
-// Session is one loaded model. Only one goroutine at a time may use it; several sessions may run side by side.
+// Session is one loaded model. Only one goroutine at a time may use it; different sessions may run in parallel.
 type Session struct {
 	run       *ortgo.DynamicAdvancedSession
 	ins, outs []Info
@@ -36,10 +36,10 @@ type Session struct {
 	values    []ortgo.Value
 	inValues  []ortgo.Value // parts of values
 	outValues []ortgo.Value
-	firstCUDA bool // the next run is the first on a GPU
+	firstCUDA bool // whether the next run is the first on a GPU
 }
 
-// NewSession loads a model onto the runtime's device. It does not keep the model's bytes.
+// NewSession loads a model onto the runtime's device. It does not retain the model's bytes.
 func (r *Runtime) NewSession(model []byte, o SessionOptions) (*Session, error) {
 	ins, outs, err := parseSignature(model)
 	if err != nil {
@@ -98,15 +98,15 @@ func infoNames(infos []Info) []string {
 	return list
 }
 
-// Inputs describes the tensors Run expects, in order.
+// Inputs describes the tensors that Run expects, in order.
 func (s *Session) Inputs() []Info { return s.ins }
 
-// Outputs describes the tensors Run fetches, in order.
+// Outputs describes the tensors that Run returns, in order.
 func (s *Session) Outputs() []Info { return s.outs }
 
-// Run computes out from in. Outputs with a slice are written into it, without a copy on the CPU; outputs
-// without one are allocated. Passing the last run's slices and shapes again costs nothing. The session keeps
-// the slices alive until they are replaced or it is closed.
+// Run computes out from in. An output with a slice is written into the slice, without a copy on the CPU; an output
+// without a slice is allocated. Passing the slices and shapes of the previous run again has no cost. The session keeps
+// the slices alive until they are replaced or the session is closed.
 func (s *Session) Run(in, out []Tensor) error {
 	if s.run == nil {
 		return errors.New("ort: run: the session is closed")
@@ -137,7 +137,8 @@ func (s *Session) Run(in, out []Tensor) error {
 	return s.collectOutputs(out)
 }
 
-// runSession runs the session over its values. The first run on a GPU loads more of NVIDIA's libraries.
+// runSession runs the session on its values. The first run on a GPU loads more of NVIDIA's libraries, so it keeps the
+// signal handlers.
 func (s *Session) runSession() (err error) {
 	if !s.firstCUDA {
 		return s.run.Run(s.inValues, s.outValues)
@@ -147,7 +148,7 @@ func (s *Session) runSession() (err error) {
 	return err
 }
 
-// holdTensor checks a tensor's type and makes it the value at a position.
+// holdTensor checks a tensor's type and makes it the value at index at.
 func (s *Session) holdTensor(at int, t Tensor, info Info, what string) error {
 	if got := t.Type(); got != info.Type {
 		return fmt.Errorf("ort: run: %s %q: found %v, expected %v", what, info.Name, got, info.Type)
@@ -159,7 +160,7 @@ func (s *Session) holdTensor(at int, t Tensor, info Info, what string) error {
 	return nil
 }
 
-// scalarOutput allocates an output that is known to be a scalar, which the wrapper cannot do.
+// scalarOutput allocates an output that is known to be a scalar, because the wrapper cannot.
 func (s *Session) scalarOutput(t *Tensor, i int) bool {
 	if s.outs[i].Shape == nil || len(s.outs[i].Shape) > 0 {
 		return false
@@ -177,7 +178,7 @@ func (s *Session) scalarOutput(t *Tensor, i int) bool {
 	return true
 }
 
-// collectOutputs copies allocated outputs and scalars into out.
+// collectOutputs copies scalars and outputs allocated by the runtime into out.
 func (s *Session) collectOutputs(out []Tensor) (err error) {
 	for i := range out {
 		at := len(s.ins) + i
@@ -197,7 +198,7 @@ func (s *Session) collectOutputs(out []Tensor) (err error) {
 	return err
 }
 
-// Close frees the model. Closing twice is not an error.
+// Close frees the model. It may be called twice.
 func (s *Session) Close() error {
 	if s.run == nil {
 		return nil

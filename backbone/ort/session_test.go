@@ -10,8 +10,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// mixedModel has inputs and outputs of every type winnow uses, a scalar among them:
-// twice = x+x, whole = wide·wide (float64), next = ids+ids (int64), sum = Σx (a scalar).
+// mixedModel returns a model with inputs and outputs of every type that winnow uses, including scalars:
 func mixedModel() []byte {
 	return build(
 		[]node{
@@ -47,8 +46,8 @@ func open(t testing.TB, model []byte, o ort.SessionOptions) *ort.Session {
 	return s
 }
 
-// TestSessionRun runs a model again and again with the same memory, other memory and another size, its
-// outputs given, allocated, or some of each; every run must show that run's inputs.
+// TestSessionRun runs a model repeatedly with the same memory, other memory and another size. Outputs are given,
+// allocated, or mixed. Every run must return the results for its own inputs.
 func TestSessionRun(t *testing.T) {
 	s := open(t, mixedModel(), ort.SessionOptions{})
 	x, factor := make([]float32, 6), []float32{1}
@@ -107,8 +106,7 @@ func TestSessionChosenOutputs(t *testing.T) {
 	}
 }
 
-// TestSessionKeepsMemory runs the garbage collector between runs over memory that only the session still
-// references.
+// TestSessionKeepsMemory runs the garbage collector between runs on memory that only the session references.
 func TestSessionKeepsMemory(t *testing.T) {
 	s := open(t, ort.GemmModel(ort.Float, false, false), ort.SessionOptions{})
 	in, out := make([]ort.Tensor, 2), make([]ort.Tensor, 1)

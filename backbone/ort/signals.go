@@ -22,11 +22,11 @@ import "C"
 
 import "sync"
 
-// signals guards the process's signal handlers while they are restored.
+// signals is locked while the process's signal handlers are saved and restored.
 var signals sync.Mutex
 
-// keepSignals calls f and then restores the process's signal handlers. NVIDIA's libraries install their own on
-// first use, without the alternate stack that Go's runtime requires: Ctrl-C would then crash the runtime
+// keepSignals calls f and then restores the process's signal handlers. NVIDIA's libraries install handlers on first
+// use, without the alternate stack that Go's runtime requires: without keepSignals, Ctrl-C would crash the Go runtime
 // instead of saving the run.
 func keepSignals(f func()) {
 	signals.Lock()

@@ -10,13 +10,13 @@ import (
 	"winnow/backbone/ort"
 )
 
-// action is the kernel's struct sigaction on 64 bits; only the handler matters here.
+// action is the kernel's struct sigaction on 64-bit systems; the test uses only the handler.
 type action struct {
 	handler, flags, restorer uintptr
 	mask                     uint64
 }
 
-// swap reads a signal's handler from the kernel, after setting it if one is given.
+// swap returns a signal's handler from the kernel, after replacing it with set unless set is nil.
 func swap(t *testing.T, s syscall.Signal, set *action) (old action) {
 	t.Helper()
 	if _, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(set)),
@@ -26,8 +26,8 @@ func swap(t *testing.T, s syscall.Signal, set *action) (old action) {
 	return old
 }
 
-// TestKeepSignals lets a stand-in for NVIDIA's libraries replace signal handlers without Go's knowledge.
-// Afterwards the kernel must have Go's handlers again, and Go must receive signals.
+// TestKeepSignals replaces signal handlers without Go's knowledge, as NVIDIA's libraries do. Afterwards the kernel
+// must have Go's handlers again, and Go must receive signals.
 func TestKeepSignals(t *testing.T) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGUSR1)
@@ -38,7 +38,7 @@ func TestKeepSignals(t *testing.T) {
 
 	steal()
 	if swap(t, syscall.SIGUSR1, &before).handler != ignore {
-		t.Fatal("the thief of this test steals nothing")
+		t.Fatal("the test's replacement of the handler had no effect")
 	}
 	ort.KeepSignals(steal)
 	if after := swap(t, syscall.SIGUSR1, nil); after.handler != before.handler {

@@ -12,10 +12,10 @@ import (
 type Info struct {
 	Name  string
 	Type  ElementType
-	Shape []int64 // -1: the size is free; nil: the rank is not known; empty: a scalar
+	Shape []int64 // -1: a free size; nil: unknown rank; empty: a scalar
 }
 
-// parseSignature lists a model's inputs that are not initializers, and its outputs, as the file states them.
+// parseSignature returns a model's inputs (without initializers) and outputs as the file declares them.
 func parseSignature(model []byte) (in, out []Info, err error) {
 	m, err := graph.Read(model)
 	if err != nil {
@@ -46,7 +46,7 @@ func parseSignature(model []byte) (in, out []Info, err error) {
 	return in, out, nil
 }
 
-// String formats the info as in messages: "x" float32 [?,3,224,224].
+// String formats the info for messages: "x" float32 [?,3,224,224].
 func (i Info) String() string { return fmt.Sprintf("%q %v %s", i.Name, i.Type, shapeText(i.Shape)) }
 
 // shapeText formats a shape, with ? for a free size.
@@ -60,8 +60,8 @@ func shapeText(shape []int64) string {
 	return "[" + strings.Join(sizes, ",") + "]"
 }
 
-// gemmModel returns an ONNX model of one node, Y = op(A)·op(B) with op the identity or the transpose. All sizes are
-// free, so one session serves every product of its kind.
+// gemmModel returns an ONNX model of one node, Y = op(A)·op(B); op is the identity or the transpose. All sizes are
+// free, so that one session computes products of all sizes.
 func gemmModel(t ElementType, transA, transB bool) []byte {
 	b := graph.NewBuilder("gemm", 17)
 	free := func(rows, cols string) graph.Shape { return graph.Shape{graph.Free(rows), graph.Free(cols)} }

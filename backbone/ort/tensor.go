@@ -11,7 +11,7 @@ import (
 // ElementType is the type of a tensor's elements, numbered as in onnx.proto.
 type ElementType int
 
-// The element types a Tensor can hold.
+// The element types that a Tensor can hold.
 const (
 	Float  ElementType = 1
 	Uint8  ElementType = 2
@@ -19,7 +19,7 @@ const (
 	Double ElementType = 11
 )
 
-// String returns the name used in messages.
+// String returns the name of the type for messages.
 func (t ElementType) String() string {
 	switch t {
 	case 0:
@@ -37,8 +37,8 @@ func (t ElementType) String() string {
 	return strings.ToLower(strings.TrimPrefix(name, "ONNX_TENSOR_ELEMENT_DATA_TYPE_"))
 }
 
-// Tensor is a row-major array: a shape (empty for a scalar) and exactly one of the four slices. As an output
-// all four may be nil: the runtime then allocates, and Run fills in shape and slice.
+// Tensor is a row-major array: a shape (empty for a scalar) and exactly one of the four slices. In an output all four
+// may be nil: the runtime then allocates it, and Run sets shape and slice.
 type Tensor struct {
 	Shape []int64
 	F32   []float32
@@ -47,13 +47,13 @@ type Tensor struct {
 	U8    []uint8
 }
 
-// Float32s returns a tensor over data, without a copy.
+// Float32s returns a tensor that uses data without a copy.
 func Float32s(data []float32, shape ...int64) Tensor { return Tensor{Shape: shape, F32: data} }
 
-// Float64s returns a tensor over data, without a copy.
+// Float64s returns a tensor that uses data without a copy.
 func Float64s(data []float64, shape ...int64) Tensor { return Tensor{Shape: shape, F64: data} }
 
-// Int64s returns a tensor over data, without a copy.
+// Int64s returns a tensor that uses data without a copy.
 func Int64s(data []int64, shape ...int64) Tensor { return Tensor{Shape: shape, I64: data} }
 
 // Type returns the element type, or 0 if no slice is set.
@@ -71,14 +71,14 @@ func (t Tensor) Type() ElementType {
 	return 0
 }
 
-// slot is the library's view of one input or output, kept between runs: for the same memory and shape nothing
-// is allocated again. The view keeps its slice alive, so its address cannot be reused for other memory.
+// slot is the library's view of one input or output. It is kept between runs and allocates nothing if memory and shape
+// are the same. The view keeps its slice alive, so that the address cannot be reused for other memory.
 type slot struct {
 	value  ortgo.Value
 	tensor Tensor
 }
 
-// holdValue makes value the library's view of t.
+// holdValue makes the slot's value the library's view of t.
 func (s *slot) holdValue(t Tensor) error {
 	if s.value != nil && s.tensor.isSameTensor(t) {
 		return nil
@@ -98,35 +98,35 @@ func (s *slot) holdValue(t Tensor) error {
 	case Uint8:
 		s.value, err = wrapSlice(t.Shape, t.U8)
 	default:
-		return fmt.Errorf("a tensor %v without data", t.Shape)
+		return fmt.Errorf("the tensor of shape %v has no data", t.Shape)
 	}
 	if err != nil {
 		return err
 	}
 	s.tensor = t
-	s.tensor.Shape = slices.Clone(t.Shape) // the caller may write the next shape into the same slice
+	s.tensor.Shape = slices.Clone(t.Shape) // a copy: the caller may overwrite its shape
 	return nil
 }
 
-// wrapSlice wraps a slice, whose length must be exactly what the shape says, so that a wrong shape cannot read part of
-// it.
+// wrapSlice makes a value of the library from a slice. The slice must have exactly the shape's length, so that a wrong
+// shape cannot read only a part of the slice.
 func wrapSlice[T float32 | float64 | int64 | uint8](shape []int64, data []T) (ortgo.Value, error) {
 	n := int64(1)
 	for _, d := range shape {
 		n *= d
 	}
 	if n != int64(len(data)) {
-		return nil, fmt.Errorf("shape %v has %d elements, the slice %d", shape, n, len(data))
+		return nil, fmt.Errorf("shape %v has %d elements, but the slice has %d", shape, n, len(data))
 	}
 	t, err := ortgo.NewTensor(ortgo.Shape(shape), data)
 	if err != nil {
-		return nil, err // not t: a nil pointer in an interface is not nil
+		return nil, err // not t: a nil pointer in an interface is not a nil interface
 	}
 	return t, nil
 }
 
-// holdScalar views a tensor of rank 0, which the wrapper keeps in its own memory. Input is copied here; output
-// is copied back by copyScalar. Scalars are never reused.
+// holdScalar makes a view of a tensor of rank 0, which the wrapper keeps in its own memory. Inputs are copied here;
+// copyScalar copies outputs back. Scalars are not reused.
 func (s *slot) holdScalar(t Tensor) error {
 	var err error
 	switch {
@@ -137,7 +137,7 @@ func (s *slot) holdScalar(t Tensor) error {
 	case len(t.I64) == 1:
 		s.value, err = wrapScalar(t.I64[0])
 	default:
-		return fmt.Errorf("a scalar without exactly one element")
+		return fmt.Errorf("a scalar needs exactly one element")
 	}
 	return err
 }
@@ -162,7 +162,7 @@ func (s *slot) copyScalar(t Tensor) {
 	}
 }
 
-// dropValue ends the view. The library's release of a value cannot fail.
+// dropValue releases the view. The library cannot fail to release a value.
 func (s *slot) dropValue() {
 	if s.value != nil {
 		_ = s.value.Destroy()
@@ -179,7 +179,7 @@ func sameSlice[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// takeTensor reads a tensor that the runtime allocated. The wrapper has already copied it into Go's memory.
+// takeTensor reads a tensor that the runtime allocated. The wrapper has already copied the data into Go's memory.
 func takeTensor(v ortgo.Value) (Tensor, error) {
 	t := Tensor{Shape: []int64(v.GetShape())}
 	switch v := v.(type) {
@@ -192,7 +192,7 @@ func takeTensor(v ortgo.Value) (Tensor, error) {
 	case *ortgo.Tensor[uint8]:
 		t.U8 = v.GetData()
 	default:
-		return Tensor{}, fmt.Errorf("an output of a type other than float32, float64, int64 and uint8")
+		return Tensor{}, fmt.Errorf("the output's type is not float32, float64, int64 or uint8")
 	}
 	return t, nil
 }

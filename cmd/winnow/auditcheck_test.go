@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// No command writes over the manifest that it reads.
+// TestManifestIsKept checks that no command overwrites the manifest that it reads.
 func TestManifestIsKept(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.3)
@@ -19,11 +19,11 @@ func TestManifestIsKept(t *testing.T) {
 		{"audit", "--manifest", manifest, "--features", w.store, "--clean", manifest, "--drop"},
 	} {
 		code, _, stderr := call(context.Background(), args...)
-		if code == 0 || !strings.Contains(stderr, "is read here, expected another file to write") {
+		if code == 0 || !strings.Contains(stderr, "is an input of this command, expected another file") {
 			t.Errorf("%v: %d: %s", args, code, stderr)
 		}
 		if readFile(t, manifest) != before {
-			t.Fatalf("%v wrote over the manifest", args)
+			t.Fatalf("%v changed the manifest", args)
 		}
 	}
 }

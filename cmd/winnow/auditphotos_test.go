@@ -13,8 +13,8 @@ import (
 	"winnow/datasets/glyphs"
 )
 
-// One command audits a folder: it prints the result, writes the suspects, the features and a page, and names the next
-// command, which works. --json has the fields of every audit.
+// TestAuditPhotos audits a folder of images. The command must print the result and a working next command, and write
+// the suspects, the features and a page. --json must have the same fields as for every audit.
 func TestAuditPhotos(t *testing.T) {
 	needRuntime(t)
 	t.Chdir(t.TempDir())

@@ -15,7 +15,7 @@ import (
 	"winnow/run/inspect"
 )
 
-// noted adds a column to a manifest, with a quoted value in every row.
+// noted adds a column with quoted values to a manifest.
 func noted(t *testing.T, path string) string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(readFile(t, path)), "\n")
@@ -59,7 +59,7 @@ func TestAuditStore(t *testing.T) {
 		}
 		if told := a.Images[0].SuggestedProbability != nil; told != audit.Named(scorer).Probability ||
 			told != (read[0].SuggestedProbability != nil) {
-			t.Errorf("%s: a probability is told: %v", scorer, told)
+			t.Errorf("%s: a probability is reported: %v", scorer, told)
 		}
 	}
 }
@@ -112,10 +112,10 @@ func TestAuditCleans(t *testing.T) {
 		}
 	}
 	if len(rows) != len(was) || changed < 40 || float64(mended) < 0.3*float64(changed) {
-		t.Errorf("--relabel: %d labels changed, %d of them for the right one", changed, mended)
+		t.Errorf("--relabel: %d labels changed, %d of them to the true label", changed, mended)
 	}
 	rows, stderr := audit("--drop", "--share", "0.5", "--split", "train,validation")
-	if gone, _, eval := dropped(rows); gone != 320 || eval == 0 || !strings.Contains(stderr, "cannot be compared") {
+	if gone, _, eval := dropped(rows); gone != 320 || eval == 0 || !strings.Contains(stderr, "not comparable with") {
 		t.Errorf("all splits: %d dropped, %d not for training; %s", gone, eval, stderr)
 	}
 }

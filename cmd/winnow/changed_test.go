@@ -10,8 +10,8 @@ import (
 	"winnow/models"
 )
 
-// A network whose file has changed since it was recorded, or since a store, an index or a run was made with it, is
-// named with both sums by every command that needs it. Commands that need only stored vectors go on.
+// TestChangedNetwork changes a network's file after it was recorded and used for a store, an index and a run. Every
+// command that needs the network must report both checksums; commands that need only stored vectors must work.
 func TestChangedNetwork(t *testing.T) {
 	s := newStudio(t)
 	at := func(name string) string { return filepath.Join(s.dir, name) }

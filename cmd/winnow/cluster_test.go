@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// winnow cluster fills a script for a command, and refuses a misspelt one before any machine runs it.
+// TestCluster checks that winnow cluster prints a script for a command, and refuses a misspelt command line.
 func TestCluster(t *testing.T) {
 	t.Chdir(t.TempDir())
 	extract := []string{"extract", "--manifest", "a.csv", "--model", "glyphnet", "--out", "features"}

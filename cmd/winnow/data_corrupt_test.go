@@ -10,9 +10,9 @@ import (
 	"winnow/datasets"
 )
 
-// TestCorruptModels runs every model of noise and checks what is special in its summary.
+// TestCorruptModels runs every noise model and checks the numbers that are specific to it.
 func TestCorruptModels(t *testing.T) {
-	w := newWorld(t, 3, 0) // 20 training classes of 16
+	w := newWorld(t, 3, 0) // 20 training classes of 16 images
 	out := filepath.Join(w.dir, "noisy.csv")
 	type report = datasets.NoiseReport
 	exact := func(r report) bool { return r.Corrupted == 80 && r.ClassDeviation == 0 }

@@ -26,7 +26,7 @@ func humanCIFAR(t *testing.T, dir string) {
 		"cifar10n.csv": labels})
 }
 
-// TestDataPublished imports human and corrected labels into the manifest and prints what they changed.
+// TestDataPublished imports human and corrected labels, and checks the manifest and the printed changes.
 func TestDataPublished(t *testing.T) {
 	dir := t.TempDir()
 	humanCIFAR(t, dir)

@@ -13,7 +13,7 @@ import (
 	"winnow/datasets"
 )
 
-// writeTree writes files below a folder.
+// writeTree writes files into a folder and its subfolders.
 func writeTree(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -27,7 +27,7 @@ func writeTree(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// classes is a folder of n classes of four files each.
+// classes writes a folder of n classes with four files each.
 func classes(t *testing.T, dir string, n int) {
 	t.Helper()
 	files := make(map[string]string)
@@ -39,7 +39,7 @@ func classes(t *testing.T, dir string, n int) {
 	writeTree(t, dir, files)
 }
 
-// TestDataImport checks that splits get winnow's names, and that a folder's name may contain =.
+// TestDataImport checks that split folders get winnow's split names, and that a folder's name may contain "=".
 func TestDataImport(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "m.csv")
@@ -57,8 +57,8 @@ func TestDataImport(t *testing.T) {
 	}
 }
 
-// TestDataCheck checks that bad files, duplicates and leaks are named, that --strict makes them errors, and that
-// shortened lists say so.
+// TestDataCheck checks that bad files, duplicates and leaks are listed, that they are errors with --strict, and that
+// shortened lists are marked.
 func TestDataCheck(t *testing.T) {
 	a := newAlbum(t, 8)
 	picture, err := os.ReadFile(filepath.Join(a.root, "c0", "000.jpg"))
@@ -74,7 +74,7 @@ func TestDataCheck(t *testing.T) {
 	writeTree(t, a.root, files)
 	writeTree(t, a.dir, map[string]string{"check.csv": list + "gone.jpg,0,train\nc0,0,train\nvast.jpg,0,train\n"})
 	vast, err := os.Create(filepath.Join(a.root, "vast.jpg"))
-	if err := errors.Join(err, vast.Truncate(3<<30), vast.Close()); err != nil { // sparse: it takes no space
+	if err := errors.Join(err, vast.Truncate(3<<30), vast.Close()); err != nil { // a sparse file takes no disk space
 		t.Fatal(err)
 	}
 	args := []string{"data", "check", filepath.Join(a.dir, "check.csv"), "--root", a.root}
@@ -103,7 +103,7 @@ func TestDataCheck(t *testing.T) {
 		}
 	}
 	if code, _, errs = call(t.Context(), append(args, "--strict")...); code != 1 || !strings.Contains(errs,
-		"15 unreadable images and 1 pictures in two splits") {
+		"15 unreadable images and 1 images in two splits") {
 		t.Errorf("--strict: exit code %d: %s", code, errs)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // part returns the folder of a part of an output.
 func part(out string, i, of int) string { return cluster.Path(location.At(out), i, of).Path() }
 
-// flip changes a bit of a file.
+// flip flips a bit of a file.
 func flip(path string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -26,11 +26,11 @@ func flip(path string) error {
 	return os.WriteFile(path, b, 0o644)
 }
 
-// Three shards, with unreadable images, make the store of one run, byte for byte, also of several views in half
-// precision. Missing and damaged parts are reported, and made again.
+// TestExtractDealt checks that three shards with unreadable images are joined to the same bytes as the store of a
+// single run, also for several views in half precision, and that missing and damaged parts are reported and made again.
 func TestExtractDealt(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--views", "center+flip+2*prism", "--dtype", "float16", "--seed", "7"}} {
-		a := newAlbum(t, 13) // four batches of four at most
+		a := newAlbum(t, 13) // four batches of at most four images
 		a.mustExtract(t, flags...)
 		want := a.files(t)
 		a.out = filepath.Join(a.dir, "dealt")

@@ -15,8 +15,8 @@ import (
 	"winnow/run/inspect"
 )
 
-// decided keeps decisions about images in a file, as winnow studio does: a label, "" for the given one, or none for an
-// image of no class.
+// decided writes decisions to a file, as winnow studio does. labels maps paths to labels: "" keeps the given label, and
+// none drops an image of no class.
 func decided(t testing.TB, file, tab string, d *datasets.Dataset, labels map[string]string) {
 	t.Helper()
 	s, err := made.Open(file)
@@ -46,10 +46,10 @@ func decided(t testing.TB, file, tab string, d *datasets.Dataset, labels map[str
 	}
 }
 
-// trueLabel is the label of an image of a world.
+// trueLabel returns the true label of an image of a world.
 func trueLabel(path string) string { return "class" + path[1:3] }
 
-// answers are decisions from the truth about the training images that choose takes.
+// answers returns decisions with the true labels about the training images that choose selects.
 func (w world) answers(d *datasets.Dataset, choose func(i int) bool) map[string]string {
 	labels := map[string]string{}
 	for i, s := range d.Samples {
@@ -90,13 +90,13 @@ func TestAuditLearnsFromDecisions(t *testing.T) {
 	first := audited()
 	a := audited("--decisions", kept, "--clean", clean, "--relabel")
 	if after, err := os.ReadFile(kept); err != nil || string(after) != string(before) {
-		t.Errorf("the file of decisions changed: %v", err)
+		t.Errorf("the decisions file changed: %v", err)
 	}
 	c := a.Checked
 	if c == nil || c.Right+c.Wrong != len(labels) || c.None != 1 || c.Random != nil || c.Wrong < 10 {
 		t.Fatalf("checked %+v of %d", c, len(labels))
 	}
-	found := func(list []suspects.Suspect) (hits int) { // wrong labels among the unchecked that stand first
+	found := func(list []suspects.Suspect) (hits int) { // number of wrong labels among the first 40 unchecked images
 		n := 0
 		for _, e := range list {
 			if _, ok := labels[e.Path]; !ok && n < 40 {
@@ -126,7 +126,7 @@ func TestAuditLearnsFromDecisions(t *testing.T) {
 		}
 	}
 	if first, last := read[0].Checked, read[len(read)-1].Checked; first != suspects.Wrong || last != suspects.Kept {
-		t.Errorf("the list begins with %q and ends with %q", first, last)
+		t.Errorf("the list starts with %q and ends with %q", first, last)
 	}
 	mended, err := datasets.ReadFile(clean, datasets.ReadOptions{})
 	if err != nil {
@@ -139,10 +139,10 @@ func TestAuditLearnsFromDecisions(t *testing.T) {
 	for path, label := range labels {
 		switch is, ok := there[path]; {
 		case label == "none" && ok, label == "" && is != given(d, path), label != "none" && label != "" && is != label:
-			t.Errorf("%s: mended to %q, decided %q", path, is, label)
+			t.Errorf("%s: corrected to %q, decided %q", path, is, label)
 		}
 	}
-	// next month's list has the labels mended: nothing is asked again
+	// In a later list with the corrected labels, all decisions remain valid.
 	code, stdout, stderr := call(context.Background(), "audit", "--manifest", clean, "--features", w.store, "--scorer",
 		"fitted", "--decisions", kept, "--json")
 	var next inspect.Report
@@ -193,7 +193,7 @@ func TestTrainOnDecisions(t *testing.T) {
 	}
 	for _, s := range screened {
 		if _, ok := labels[s.Path]; ok {
-			t.Errorf("%s was dropped though people decided about it", s.Path)
+			t.Errorf("%s was dropped although it was decided", s.Path)
 		}
 	}
 	r, err := folder.Open(t.Context(), out, folder.Options{})
@@ -202,10 +202,10 @@ func TestTrainOnDecisions(t *testing.T) {
 	}
 	for _, s := range r.Manifest.Samples {
 		if label := labels[s.Path]; label != "" && r.Manifest.LabelName(s) != strings.TrimPrefix(label, "none") {
-			t.Errorf("%s: the run opens with %q, decided %q", s.Path, r.Manifest.LabelName(s), label)
+			t.Errorf("%s: the run has the label %q, decided %q", s.Path, r.Manifest.LabelName(s), label)
 		}
 	}
-	clean := filepath.Join(w.dir, "clean.csv") // a list mended by the run has the decided labels
+	clean := filepath.Join(w.dir, "clean.csv") // a list corrected by the run has the decided labels
 	mustCall(t, "audit", out, "--clean", clean, "--relabel", "--precision", "1")
 	if text, err := os.ReadFile(clean); err != nil || strings.Contains(string(text), "c00/01.jpg") {
 		t.Errorf("the corrected list has an image of no class: %v", err)
@@ -216,11 +216,11 @@ func TestTrainOnDecisions(t *testing.T) {
 			}
 		}
 	}
-	// a run that goes on notices other decisions
+	// A resumed run detects other decisions.
 	decided(t, filepath.Join(w.dir, "more.db"), "page", d, map[string]string{"c01/02.jpg": "", "c01/03.jpg": ""})
 	code, _, stderr := call(context.Background(), w.args(out, "--screen", "fitted", "--epochs", "2", "--resume",
 		"--decisions", filepath.Join(w.dir, "more.db"))...)
-	if code == 0 || !strings.Contains(stderr, "began with other decisions") {
+	if code == 0 || !strings.Contains(stderr, "started with different decisions") {
 		t.Errorf("%d: %s", code, stderr)
 	}
 }

@@ -65,7 +65,7 @@ func TestEmbedIsExport(t *testing.T) {
 	}
 }
 
-// A backbone alone gives the features that extract stores, and with --l2 unit vectors.
+// TestEmbedBackbone checks that a backbone gives the features that extract stores, and unit vectors with --l2.
 func TestEmbedBackbone(t *testing.T) {
 	s := newStudio(t)
 	mustCall(t, "models", "add", "--name", "tiny", "--preset", "unit", "--resize", "18", "--crop", "16", s.model)
@@ -74,7 +74,7 @@ func TestEmbedBackbone(t *testing.T) {
 	mustCall(t, "embed", "--model", "tiny", s.manifest, "--root", s.images, "--out", at("unit.npy"), "--l2")
 	raw, unit, stored := readNPY(t, at("raw.npy")), readNPY(t, at("unit.npy")), readNPY(t, filepath.Join(s.store,
 		"features.npy"))
-	copy(stored.Data[20*8:], stored.Data[21*8:]) // the unreadable one
+	copy(stored.Data[20*8:], stored.Data[21*8:]) // leave out the unreadable image
 	stored.Rows--
 	if d := largestDifference(stored, raw); !(d <= 1e-5) {
 		t.Errorf("features differ by %v", d)

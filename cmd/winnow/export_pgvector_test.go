@@ -13,7 +13,7 @@ import (
 	"winnow/internal/testing/pgvectortest"
 )
 
-// The rows of the table equal the .npy of the same run. The same command sends nothing twice.
+// TestExportToPostgres checks that the table equals the run's .npy file, and that no row is sent twice.
 func TestExportToPostgres(t *testing.T) {
 	url := pgvectortest.New(t)
 	s, npy := newStudio(t), "e.npy"

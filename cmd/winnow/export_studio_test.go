@@ -14,12 +14,12 @@ import (
 	"winnow/backbone/graph"
 )
 
-// studio is a small set of pictures with a small network, extracted and trained, ready to export.
+// studio is a small set of images with a small network, a feature store and a trained run.
 type studio struct {
 	dir, images, manifest, model, store, run string
 }
 
-// newStudio makes a studio by the commands; more are flags of winnow train.
+// newStudio makes a studio with winnow's commands; more are additional flags of winnow train.
 func newStudio(t testing.TB, more ...string) studio {
 	t.Helper()
 	needRuntime(t)
@@ -36,7 +36,7 @@ func newStudio(t testing.TB, more ...string) studio {
 	return s
 }
 
-// refused runs an export that must fail, as in fails.
+// refused runs an export that must fail, see fails.
 func (s studio) refused(t testing.TB, code int, want string, args ...string) {
 	t.Helper()
 	fails(t, code, want, append([]string{"export", s.run}, args...)...)
@@ -58,7 +58,7 @@ func tinyNetwork() []byte {
 		b.Constant(graph.NewTensor("shift", draw(8), 8))})
 	x = b.Node("Relu", []string{x})
 	x = b.Node("GlobalAveragePool", []string{x})
-	x = b.NodeTo("embedding", "Flatten", []string{x}, graph.Int("axis", 1)) // the name that export gives its output
+	x = b.NodeTo("embedding", "Flatten", []string{x}, graph.Int("axis", 1)) // the name of the output in exported models
 	x = b.Node("Gemm", []string{x, b.Constant(graph.NewTensor("classes", draw(3*8), 3, 8))}, graph.Int("transB", 1))
 	b.Output(x)
 	m := b.Model()
@@ -66,8 +66,8 @@ func tinyNetwork() []byte {
 	return m.Marshal()
 }
 
-// paint writes images, of one colour per class and noise, and their manifest: splits in mixed order, an image without a
-// label, classes with a comma, and a text file named as an image.
+// paint writes images with one colour per class and noise, and a manifest with mixed splits, an image without a label,
+// class names with commas, and a text file with the name of an image.
 func (s studio) paint(t testing.TB) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -95,7 +95,7 @@ func (s studio) paint(t testing.TB) {
 		if i == 12 {
 			label = ""
 		}
-		name := fmt.Sprintf("%02d.png", 59-i) // manifest order is not text order
+		name := fmt.Sprintf("%02d.png", 59-i) // the manifest is not sorted by path
 		if i == 20 {
 			file.Reset()
 			file.WriteString("not an image")

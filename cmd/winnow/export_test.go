@@ -28,7 +28,7 @@ import (
 	"winnow/run/folder"
 )
 
-// slowEmbed computes the embedding by the head in float64 loops.
+// slowEmbed computes the head's embedding with loops in float64.
 func slowEmbed(t testing.TB, run string, x []float32) []float64 {
 	t.Helper()
 	h, _, err := models.ReadHead(filepath.Join(run, folder.BestHeadFile))
@@ -74,7 +74,7 @@ func readNPY(t testing.TB, path string) blas32.General {
 	return x
 }
 
-// largestDifference returns the largest difference between numbers of two matrices; NaN if one is NaN.
+// largestDifference returns the largest absolute difference between two matrices; NaN if a value is NaN.
 func largestDifference(a, b blas32.General) float64 {
 	if a.Rows != b.Rows || a.Cols != b.Cols {
 		return math.Inf(1)
@@ -88,7 +88,7 @@ func largestDifference(a, b blas32.General) float64 {
 	return largest
 }
 
-// exportResult is what winnow export --json prints.
+// exportResult is the output of "winnow export --json".
 type exportResult struct {
 	Vectors  *export.Vectors `json:"embeddings"`
 	Model    *export.Model
@@ -113,9 +113,9 @@ func TestExport(t *testing.T) {
 	first := readFile(t, at("e.onnx"))
 	text, _ := mustCall(t, "export", s.run, "--onnx", at("e.onnx"))
 	if readFile(t, at("e.onnx")) != first {
-		t.Error("the same export gave another file")
+		t.Error("the same export wrote different bytes")
 	}
-	if !strings.Contains(text, "agrees with winnow's own on 16 pictures of random pixels: largest difference") ||
+	if !strings.Contains(text, "agrees with winnow's own on 16 images of random pixels: largest difference") ||
 		strings.Contains(text, "embeddings  ") {
 		t.Errorf("output:\n%s", text)
 	}
@@ -148,7 +148,7 @@ func (s studio) checkVectors(t *testing.T, base string, result export.Vectors) {
 			continue
 		}
 		row := embedding.Row{Path: sample.Path, Split: sample.Split, Embedding: features.Row(x, len(rows))}
-		if sample.Path != "47.png" { // the one without a label
+		if sample.Path != "47.png" { // the image without a label
 			row.Label = d.Classes[sample.Label]
 		}
 		ids = append(ids, []string{strconv.Itoa(len(rows)), row.Path, row.Label, row.Split})
@@ -194,7 +194,7 @@ func (s studio) checkONNX(t *testing.T, base string, result export.Model) {
 	about := map[string]string{}
 	for _, p := range m.Metadata {
 		if _, twice := about[p.Key]; twice {
-			t.Errorf("the metadata say %s twice", p.Key)
+			t.Errorf("the metadata contain %s twice", p.Key)
 		}
 		about[p.Key] = p.Value
 	}

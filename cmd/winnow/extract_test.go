@@ -24,7 +24,7 @@ import (
 	"winnow/run/extraction"
 )
 
-// smallNet writes an ONNX classifier of 16×16 pictures: convolution, pooling, and five classes that extract cuts off.
+// smallNet writes an ONNX classifier of 16×16 images: convolution, pooling, and five classes that extract removes.
 func smallNet(t testing.TB, path string, tilt float32) []byte {
 	t.Helper()
 	b := graph.NewBuilder("small", 13)
@@ -46,7 +46,7 @@ func smallNet(t testing.TB, path string, tilt float32) []byte {
 	return data
 }
 
-// album is a folder of pictures in two classes, with a manifest. One file is a text and one is half a picture.
+// album is a folder of images in two classes, with a manifest. One file is a text, and one is a truncated image.
 type album struct{ dir, root, manifest, model, out string }
 
 func newAlbum(t testing.TB, n int) album {
@@ -66,7 +66,7 @@ func newAlbum(t testing.TB, n int) album {
 		img.SetNRGBA(0, 0, color.NRGBA{1, 2, 3, 255})
 		encode := func() error { return jpeg.Encode(&out, img, nil) }
 		if i%3 == 0 {
-			encode = func() error { return png.Encode(&out, img) } // still named .jpg
+			encode = func() error { return png.Encode(&out, img) } // the file name still ends in .jpg
 		}
 		if err := encode(); err != nil {
 			t.Fatal(err)
@@ -85,7 +85,7 @@ func newAlbum(t testing.TB, n int) album {
 			t.Fatal(err)
 		}
 	}
-	list += "c0/000.jpg,0\n" // a second row for an image, which is computed once
+	list += "c0/000.jpg,0\n" // a second row for an image, whose features are computed once
 	if err := os.WriteFile(a.manifest, []byte(list), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (a album) mustExtract(t testing.TB, more ...string) (stdout, stderr string)
 	return stdout, stderr
 }
 
-// fails runs winnow extract, which must fail as in the function fails.
+// fails runs winnow extract, which must fail, see the function fails.
 func (a album) fails(t testing.TB, code int, want string, more ...string) {
 	t.Helper()
 	got, stdout, stderr := a.extract(t, t.Context(), more...)
@@ -157,10 +157,10 @@ func TestExtractCommand(t *testing.T) {
 	other := filepath.Join(a.dir, "other.onnx")
 	smallNet(t, other, 0.25)
 	for want, flags := range map[string][]string{
-		"made with model":                         {"--model", other},
-		`made with preprocessing {"resize":18`:    {"--resize", "20"},
-		`"exif":true}, asked for {"resize":18`:    {"--exif=false"},
-		"made with tensor pool, asked for scores": {"--output", "scores"},
+		"made with model":                        {"--model", other},
+		`made with preprocessing {"resize":18`:   {"--resize", "20"},
+		`"exif":true}, expected {"resize":18`:    {"--exif=false"},
+		"made with tensor pool, expected scores": {"--output", "scores"},
 	} {
 		code, _, errs = a.extract(t, t.Context(), flags...)
 		if code != 1 || !strings.Contains(errs, want) || !strings.Contains(errs, "--overwrite") {
@@ -178,7 +178,7 @@ func TestExtractCommand(t *testing.T) {
 	}
 }
 
-// compare checks the rows against those of the whole model, computed image by image without the command.
+// compare checks the rows against the output of the model, computed image by image without the command.
 func (a album) compare(t *testing.T, got []float32) {
 	t.Helper()
 	rt := orttest.Runtime(t)
@@ -237,8 +237,8 @@ func (a album) files(t *testing.T) map[string]string {
 	return files
 }
 
-// TestExtractInterrupted checks that an interrupt exits with 130, and that the next run makes the same bytes as one
-// without.
+// TestExtractInterrupted checks that an interrupted extraction exits with 130, and that the next run completes it to
+// the same bytes as an uninterrupted extraction.
 func TestExtractInterrupted(t *testing.T) {
 	a := newAlbum(t, 29)
 	a.mustExtract(t)

@@ -22,7 +22,7 @@ import (
 	"winnow/train"
 )
 
-// atelier makes a few drawn characters in a new working folder. A third of their labels are wrong.
+// atelier makes images of a few drawn characters in a new working folder, a third of them with wrong labels.
 func atelier(t *testing.T) {
 	t.Helper()
 	orttest.Runtime(t)
@@ -34,8 +34,8 @@ func atelier(t *testing.T) {
 
 var atelierFiles fixture
 
-// tuneArgs returns the arguments of a short fine-tuning with everything that has a state: both groups of weights with
-// momentum, a backbone that starts later, augmented views, a filter.
+// tuneArgs returns the arguments of a short fine-tuning that uses all parts with a state: momentum for both groups of
+// weights, a backbone that starts later, augmented views, and a filter.
 func tuneArgs(out, weights string, more ...string) []string {
 	return append([]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--finetune",
 		weights, "--out", out,
@@ -44,8 +44,8 @@ func tuneArgs(out, weights string, more ...string) []string {
 		"--set", "checkpoint=3 steps", "--set", "filter.avgsim=2 steps", "--set", "bank.size=60"}, more...)
 }
 
-// A fine-tuning that is interrupted several times and resumed leaves the same files as an uninterrupted one. eval,
-// audit and export use its network.
+// TestFinetune checks that a fine-tuning that is interrupted and resumed several times writes the same files as an
+// uninterrupted run, and that eval, audit and export use its network.
 func TestFinetune(t *testing.T) {
 	atelier(t)
 	settings := []string{"--augment", "digits", "--set", "finetune.start=4 steps", "--set", "backbone_solver.name=sgd",
@@ -53,7 +53,7 @@ func TestFinetune(t *testing.T) {
 	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
 	holds(t, stderr, "making the features of the backbone before training, into whole/features",
 		"fine-tuning glyphnet: 384704 of its 384704 weights (100 %), in 10 tensors, batch normalization frozen",
-		"the backbone rests for the first 4 of 12 steps", "the head starts again, whitened by",
+		"the backbone is frozen for the first 4 of 12 steps", "the head starts again, as the whitening",
 		"untrained head: validation P@1")
 	if n := cutAgain(t, 2, tuneArgs("cut", "all", append(settings, "--resume")...), nil); n < 2 {
 		t.Errorf("the run was interrupted %d times, expected 2 or more", n)
@@ -62,15 +62,15 @@ func TestFinetune(t *testing.T) {
 		folder.LastBackboneFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile)
 	metrics := readFile(t, "whole", train.MetricsFile)
 	if n := strings.Count(metrics, `"backbone_lr"`); n != 8 {
-		t.Errorf("%d steps name a rate of the backbone, expected the 8 in which it moves:\n%s", n, metrics)
+		t.Errorf("%d steps log a rate of the backbone, expected the 8 steps that train it:\n%s", n, metrics)
 	}
 	if weightsApart(t, "whole/last.onnx") == 0 {
-		t.Error("the weights of the last network are those of the first")
+		t.Error("the last network has the weights of the first")
 	}
 	exportTuned(t, "whole")
 }
 
-// weightsApart returns the largest difference of a weight from glyphnet's.
+// weightsApart returns the largest difference between a weight of the file and of glyphnet.
 func weightsApart(t *testing.T, file string) float64 {
 	t.Helper()
 	was, is := readModel(t, ""), readModel(t, file)
@@ -91,7 +91,7 @@ func weightsApart(t *testing.T, file string) float64 {
 	return largest
 }
 
-// readModel reads an ONNX file, or glyphnet.
+// readModel reads an ONNX file; "" means glyphnet.
 func readModel(t *testing.T, file string) *graph.Model {
 	t.Helper()
 	data := glyphnet(t).Data
@@ -133,12 +133,12 @@ func exportTuned(t *testing.T, run string) {
 	}
 	if _, stderr := mustCall(t, "eval", run, "--last"); !strings.Contains(stderr,
 		"features of the fine-tuned backbone: "+run+"/features-") {
-		t.Errorf("eval did not use the features that it had made:\n%s", stderr)
+		t.Errorf("eval did not reuse its own features:\n%s", stderr)
 	}
-	mustCall(t, "audit", run, "--last", "--out", "suspects.csv") // of other images
+	mustCall(t, "audit", run, "--last", "--out", "suspects.csv") // uses other images
 	if _, stderr := mustCall(t, "audit", run, "--last", "--out", "suspects.csv"); !strings.Contains(stderr,
 		"features of the fine-tuned backbone: "+run+"/features-") {
-		t.Errorf("audit did not use the features that it had made:\n%s", stderr)
+		t.Errorf("audit did not reuse its own features:\n%s", stderr)
 	}
 	mustCall(t, "export", run, "--last", "--onnx", "tuned.onnx", "--npy", "tuned.npy", "--csv", "tuned.csv")
 	net, err := ort.NewNetwork(orttest.Runtime(t), []byte(readFile(t, "tuned.onnx")), "embedding",
@@ -176,7 +176,8 @@ func exportTuned(t *testing.T, run string) {
 	}
 }
 
-// The frozen part runs once and is cached, or for every batch if the cache is too small: both give the same run.
+// TestFinetuneFromAStage checks that a run is the same if the outputs of the frozen part are cached, and if they are
+// computed for every batch because the cache is too small.
 func TestFinetuneFromAStage(t *testing.T) {
 	atelier(t)
 	_, kept := mustCall(t, tuneArgs("kept", "stage3")...)
@@ -186,14 +187,14 @@ func TestFinetuneFromAStage(t *testing.T) {
 	_, chunked := mustCall(t, tuneArgs("chunked", "stage3", "--features", "kept/features", "--set",
 		"finetune.chunk=5")...)
 	for text, want := range map[string]string{
-		kept:    "the frozen part was run once over 72 images: ",
+		kept:    "the frozen part was run once on 72 images: ",
 		small:   "more than the cache limit of 1.0 KiB: it is computed again for every batch",
-		none:    "nothing is cached: the frozen part runs for every batch",
+		none:    "the cache is off: the frozen part runs for every batch",
 		staged:  "fine-tuning glyphnet: 384080 of its 384704 weights (99.8 %), in 8 tensors",
 		chunked: "fine-tuning glyphnet: 332096 of its 384704 weights (86.3 %), in 4 tensors",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("standard error lacks %q:\n%s", want, text)
+			t.Errorf("standard error does not contain %q:\n%s", want, text)
 		}
 	}
 	want := lossesOf(t, "kept")
@@ -201,7 +202,7 @@ func TestFinetuneFromAStage(t *testing.T) {
 		got := lossesOf(t, run)
 		for i := range want {
 			if math.Abs(got[i]-want[i]) > 1e-4*want[i] {
-				t.Errorf("%s: losses %v, expected %v as with everything kept", run, got, want)
+				t.Errorf("%s: losses %v, expected %v as with a full cache", run, got, want)
 				break
 			}
 		}
@@ -235,8 +236,8 @@ func lossesOf(t *testing.T, run string) []float64 {
 	return list
 }
 
-// A head and a network of different states are refused; another manifest gets its own features; --overwrite leaves
-// nothing of the old network.
+// TestFinetunedRunFolder checks that a head and a network of different states are refused, that another manifest gets
+// its own features, and that --overwrite removes all files of the old network.
 func TestFinetunedRunFolder(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("run", "all", "--set", "backbone_solver.lr=1e-3")...)
@@ -246,19 +247,19 @@ func TestFinetunedRunFolder(t *testing.T) {
 	lines := strings.Split(text, "\n")
 	write(t, "fewer.csv", strings.Join(slices.Delete(lines, 3, 5), "\n"))
 	if mustCall(t, "eval", "run", "--manifest", "fewer.csv", "--root", "drawn"); stores() != 1 {
-		t.Errorf("%d stores, expected that the one of all images serves some of them", stores())
+		t.Errorf("%d stores, expected that the store of all images is also used for some of them", stores())
 	}
 	write(t, "drawn/new.png", readFile(t, "drawn", strings.Split(lines[1], ",")[0]))
 	write(t, "more.csv", text+"new.png,"+strings.Split(lines[1], ",")[1]+",test"+
 		strings.Repeat(",", strings.Count(lines[1], ",")-2)+"\n")
 	if code, _, stderr := call(context.Background(), "export", "run", "--manifest", "more.csv", "--root", "drawn",
 		"--npy", "e.npy"); code != 0 || stores() != 2 {
-		t.Errorf("exit %d, %d stores, expected another one for more images\n%s", code, stores(), stderr)
+		t.Errorf("exit %d, %d stores, expected another store for more images\n%s", code, stores(), stderr)
 	}
 	code, _, stderr := call(context.Background(), tuneArgs("run", "stage2", "--resume")...)
 	if code != 1 || !strings.Contains(stderr, `made with finetune.weights = "all", asked for "stage2"`) ||
 		strings.Contains(stderr, "fine-tuning glyphnet") {
-		t.Errorf("exit %d, expected other settings refused before the network is loaded\n%s", code, stderr)
+		t.Errorf("exit %d, expected that other settings are refused before the network is loaded\n%s", code, stderr)
 	}
 	backboneFile := filepath.Join("run", folder.BestBackboneFile)
 	whole := readFile(t, backboneFile)
@@ -267,9 +268,9 @@ func TestFinetunedRunFolder(t *testing.T) {
 	if err := os.Remove(backboneFile); err != nil {
 		t.Fatal(err)
 	}
-	fails(t, 1, "run: holds no backbone.onnx, which head.winnow was trained with", "eval", "run")
+	fails(t, 1, "run: contains no backbone.onnx, which head.winnow was trained with", "eval", "run")
 	if mustCall(t, "train", "--resume", "--out", "run"); readFile(t, backboneFile) != whole {
-		t.Error("the lost network was not written again by the run that goes on")
+		t.Error("the resumed run did not write the lost network again")
 	}
 	fails(t, 2, "--model: the backbone of this run was fine-tuned", "export", "run", "--onnx", "x.onnx", "--model",
 		"glyphnet")

@@ -7,11 +7,11 @@ import (
 	"testing/fstest"
 )
 
-// fixture holds files that several tests start from; the first test makes them. Tests with a fixture change the working
-// folder, so they do not run in parallel.
+// fixture holds files that several tests share and the first test makes. Tests with a fixture change the working
+// folder, so they must not run in parallel.
 type fixture struct{ files fstest.MapFS }
 
-// here copies the files into a new working folder; build makes them there the first time.
+// here copies the files into a new working folder. The first time, build makes them there.
 func (f *fixture) here(t *testing.T, build func()) {
 	t.Helper()
 	t.Chdir(t.TempDir())

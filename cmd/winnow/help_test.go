@@ -12,7 +12,7 @@ import (
 	"winnow/cmd/winnow/term"
 )
 
-// everyCommand returns the flags of all commands by their paths; "winnow" has the global ones.
+// everyCommand returns the flags of all commands by command path; "winnow" has the global flags.
 func everyCommand(t *testing.T) map[string][]cli.Flag {
 	t.Helper()
 	app := term.NewApp(commands(), io.Discard, io.Discard)
@@ -32,7 +32,7 @@ func everyCommand(t *testing.T) map[string][]cli.Flag {
 	return all
 }
 
-// TestHelp checks that help shows every command and every flag, each with a name for its value.
+// TestHelp checks that help shows every command and every flag, and for every flag a name of its value.
 func TestHelp(t *testing.T) {
 	for path, flags := range everyCommand(t) {
 		args := strings.Fields(strings.TrimPrefix(path, "winnow"))
@@ -50,13 +50,13 @@ func TestHelp(t *testing.T) {
 			}
 			documented := f.(cli.DocGenerationFlag)
 			if usage := documented.GetUsage(); documented.TakesValue() && strings.Count(usage, "`") != 2 {
-				t.Errorf("%s %s: expected one word between ` that stands for the value: %s", path, name, usage)
+				t.Errorf("%s %s: expected one word between backquotes as the name of the value: %s", path, name, usage)
 			}
 		}
 	}
 }
 
-// TestManual prints the manual of all commands in both forms, and the scripts of the shells.
+// TestManual prints the manual in both formats, and the completion scripts.
 func TestManual(t *testing.T) {
 	defer func(args []string) { os.Args = args }(os.Args)
 	for line, want := range map[string]string{"manual": "## data", "manual --man": ".SH",
@@ -64,9 +64,9 @@ func TestManual(t *testing.T) {
 		"--generate-bash-completion":                   "quickstart\n",
 		"data import --lab --generate-bash-completion": "--label-column\n",
 	} {
-		os.Args = append([]string{"winnow"}, strings.Fields(line)...) // the library completes the words of the process
+		os.Args = append([]string{"winnow"}, strings.Fields(line)...) // the library's completion reads os.Args
 		if text, _ := mustCall(t, os.Args[1:]...); !strings.Contains(text, want) {
-			t.Errorf("winnow %s lacks %q:\n%.300s", line, want, text)
+			t.Errorf("winnow %s does not contain %q:\n%.300s", line, want, text)
 		}
 	}
 }

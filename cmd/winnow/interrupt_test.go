@@ -15,7 +15,7 @@ import (
 	"winnow/datasets"
 )
 
-// looks is a context that counts calls of Err, and ends after most of them.
+// looks is a context that counts calls of Err, and is cancelled after a maximum number of calls.
 type looks struct {
 	context.Context
 	end   context.CancelFunc
@@ -37,11 +37,11 @@ func (l *looks) Err() error {
 	return l.Context.Err()
 }
 
-// spoken, in place of a number of looks, means at the first message. The contexts of cells and trainings are others,
-// whose looks are not counted.
+// spoken, instead of a number of calls, means at the first message. It is used for commands that pass other contexts to
+// their cells and trainings, whose calls are not counted.
 const spoken = -1
 
-// words collects messages and, if ends is set, ends that context at the first one.
+// words collects messages and, if ends is set, cancels that context at the first message.
 type words struct {
 	strings.Builder
 	ends *looks
@@ -54,9 +54,9 @@ func (w *words) Write(p []byte) (int, error) {
 	return w.Builder.Write(p)
 }
 
-// working are command lines of all commands that work for some time; OUT is a new name each time. Each runs once to
-// count the looks at its context, then again and is interrupted half-way. Those with at set take long: they are only
-// interrupted, at that look.
+// working lists command lines of all commands that run for some time; OUT is replaced by a new name. Each runs once to
+// count the calls of its context's Err, and again to be interrupted after half of the calls. Slow commands have at set
+// and are only interrupted, after that number of calls.
 var working = []struct {
 	line string
 	at   int64
@@ -89,13 +89,13 @@ var working = []struct {
 	{line: "quickstart --classes 12 --images 10 --out OUT", at: spoken},
 }
 
-// idle are the commands that end too soon to be interrupted, or that only wait.
+// idle lists the commands that end too soon to be interrupted, or that only wait.
 var idle = strings.Split("data topline,models list,models show,models get,models add,models remove,models "+
 	"new,list architectures,join,cluster slurm,cluster kubernetes,cluster status,"+
 	"studio,decisions export,decisions status,decisions simulate,papers theory,list losses,list filters,list metrics,list recipes,list scorers,"+
 	"runtime install,doctor,manual,completion", ",")
 
-// Every command that works for some time stops when its context ends, and exits with 130.
+// TestInterrupted checks that every command in working stops when its context is cancelled, and exits with 130.
 func TestInterrupted(t *testing.T) {
 	drawnRun(t)
 	d, err := datasets.ReadFile("noisy.csv", datasets.ReadOptions{})
@@ -124,19 +124,19 @@ func TestInterrupted(t *testing.T) {
 			ctx, code, stderr := start(w.line, 0)
 			n := ctx.count.Load()
 			if code != 0 || n == 0 {
-				t.Errorf("%s: exit code %d after %d looks at the context, expected 0 and some:\n%s", w.line, code, n,
+				t.Errorf("%s: exit code %d after %d calls of Err, expected 0 after some:\n%s", w.line, code, n,
 					stderr)
 				continue
 			}
 			most = (n + 1) / 2
 		}
 		if _, code, stderr := start(w.line, most); code != 130 || !strings.Contains(stderr, "winnow: interrupted") {
-			t.Errorf("%s: interrupted at look %d: exit code %d, expected 130:\n%s", w.line, most, code, stderr)
+			t.Errorf("%s: interrupted at call %d of Err: exit code %d, expected 130:\n%s", w.line, most, code, stderr)
 		}
 	}
 }
 
-// Every command is in working or in idle.
+// TestEveryCommandIsInterrupted checks that every command is listed in working or in idle.
 func TestEveryCommandIsInterrupted(t *testing.T) {
 	known := slices.Clone(idle)
 	for _, w := range working {

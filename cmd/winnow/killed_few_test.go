@@ -2,5 +2,5 @@
 
 package main
 
-// reviewKills is how often TestReviewKilled kills its server.
+// reviewKills is the number of times that TestReviewKilled kills its server.
 const reviewKills = 3

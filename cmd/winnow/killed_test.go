@@ -23,10 +23,10 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// reviewKills is how often TestReviewKilled kills its server.
+// reviewKills is the number of times that TestReviewKilled kills its server.
 const reviewKills = 10
 
-// TestCommandChild is not a test: command runs it as main in another process.
+// TestCommandChild is not a test: it is the main function of the processes that command starts.
 func TestCommandChild(t *testing.T) {
 	args, ok := os.LookupEnv("WINNOW_TEST_COMMAND")
 	if !ok {
@@ -35,7 +35,7 @@ func TestCommandChild(t *testing.T) {
 	os.Exit(program.Main(append([]string{"winnow", "--threads", "1", "-q"}, strings.Split(args, "\x1f")...)))
 }
 
-// command returns winnow with args, not yet started, and what it will write to standard error.
+// command returns a command that runs winnow with args, and a buffer for its standard error.
 func command(args []string) (*exec.Cmd, *bytes.Buffer) {
 	c := exec.Command(os.Args[0], "-test.run=^TestCommandChild$")
 	c.Env = append(os.Environ(), "WINNOW_TEST_COMMAND="+strings.Join(args, "\x1f"))
@@ -44,7 +44,7 @@ func command(args []string) (*exec.Cmd, *bytes.Buffer) {
 	return c, &stderr
 }
 
-// finish runs winnow to its end.
+// finish runs winnow, which must succeed.
 func finish(t *testing.T, args []string) {
 	t.Helper()
 	c, stderr := command(args)
@@ -53,7 +53,7 @@ func finish(t *testing.T, args []string) {
 	}
 }
 
-// goOn does what a user does after a kill: it starts the command again, with flag if the error names it.
+// goOn continues after a kill as a user would: it runs the command again and, if the error mentions flag, with flag.
 func goOn(t *testing.T, args []string, flag string) {
 	t.Helper()
 	c, stderr := command(args)
@@ -66,15 +66,15 @@ func goOn(t *testing.T, args []string, flag string) {
 	finish(t, append(slices.Clone(args), flag))
 }
 
-// killedAt starts winnow, kills it after a while, as kill -9 does, and reports whether it was still running.
+// killedAt starts winnow, kills it with SIGKILL after a duration, and reports whether it was still running.
 func killedAt(t *testing.T, args []string, after time.Duration) bool {
 	t.Helper()
 	at, _ := signalledAt(t, args, os.Kill, after)
 	return at != nil
 }
 
-// signalledAt starts winnow, sends it a signal after a while, and returns how it ended and what it printed; nil if it
-// was done before.
+// signalledAt starts winnow and sends it a signal after a duration. It returns the exit error, or nil if winnow ended
+// successfully before, and the standard error.
 func signalledAt(t *testing.T, args []string, by os.Signal, after time.Duration) (*exec.ExitError, string) {
 	t.Helper()
 	c, stderr := command(args)
@@ -96,8 +96,8 @@ func signalledAt(t *testing.T, args []string, by os.Signal, after time.Duration)
 	}
 }
 
-// Commands that only read stop at a signal and write nothing more. TestInterrupted interrupts all commands, within this
-// process.
+// TestInterruptedProgram checks that commands stop at a signal and leave no files. TestInterrupted interrupts all
+// commands, but in this process.
 func TestInterruptedProgram(t *testing.T) {
 	t.Chdir(t.TempDir())
 	finish(t, []string{"data", "glyphs", "--out", "glyphs", "--classes", "12", "--images", "2"})
@@ -140,8 +140,8 @@ func TestInterruptedProgram(t *testing.T) {
 	}
 }
 
-// TestKilled kills commands at random points, starts them again as their help says, and compares the result, bit by
-// bit, with that of an undisturbed run. TestReviewKilled kills winnow studio.
+// TestKilled kills commands at random times, continues them as their help describes, and compares the result bit by bit
+// with the result of an undisturbed run. TestReviewKilled kills winnow studio.
 func TestKilled(t *testing.T) {
 	orttest.Runtime(t)
 	const kills = 10
@@ -155,7 +155,7 @@ func TestKilled(t *testing.T) {
 	for _, victim := range []struct {
 		name  string
 		args  []string
-		flag  string // that continues after a kill
+		flag  string // the flag that continues after a kill
 		files []string
 	}{
 		{"extract", []string{"extract", "--manifest", "glyphs", "--model", "glyphnet", "--batch", "4"}, "",
@@ -177,14 +177,14 @@ func TestKilled(t *testing.T) {
 			hit := 0
 			for kill := 0; hit < kills && kill < 4*kills; kill++ {
 				rng := rand.New(rand.NewPCG(15, uint64(kill)))
-				out := "killed" // always the same: some files contain it
+				out := "killed" // always the same name, because some files contain it
 				if err := os.RemoveAll(out); err != nil {
 					t.Fatal(err)
 				}
 				args := append(slices.Clone(victim.args), "--out", out)
 				start := time.Now()
 				if !killedAt(t, args, time.Duration(rng.Float64()*float64(whole))) {
-					whole = min(whole, time.Since(start)) // the machine was slower when it was measured
+					whole = min(whole, time.Since(start)) // the machine was slower when the duration was measured
 					continue
 				}
 				hit++
@@ -198,13 +198,13 @@ func TestKilled(t *testing.T) {
 				}
 			}
 			if hit < kills {
-				t.Errorf("only %d kills of %d came before the end", hit, kills)
+				t.Errorf("only %d of %d kills happened before the end", hit, kills)
 			}
 		})
 	}
 }
 
-// left returns the files of a folder, JSON without times, the folder's name, and the sum over both.
+// left returns the contents of files in a folder. JSON files are without times, the folder's name, and the checksum.
 func left(t *testing.T, dir string, files []string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -1,4 +1,4 @@
-// Command winnow trains image embeddings on labels that cannot be trusted, and lists the wrong labels.
+// Command winnow finds label errors in image datasets, and trains image embeddings on noisy labels.
 package main
 
 import (

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Misuse of the command line exits with 2 before anything is done, names what was expected in one line, and prints
-// nothing on standard output.
+// TestMisuse checks that misuse of the command line exits with 2 before any work, prints one line that contains what
+// was expected, and prints nothing on standard output.
 func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"run", "photos"} {
@@ -27,7 +27,7 @@ func TestMisuse(t *testing.T) {
 		"--nope":                               "flag provided but not defined: -nope\n",
 		"--quite doctor":                       "flag provided but not defined: -quite (did you mean --quiet?)",
 		"train --lsos x":                       "flag provided but not defined: -lsos (did you mean --loss?)",
-		"doctor extra":                         `winnow doctor: found the argument "extra", expected none`,
+		"doctor extra":                         `winnow doctor: found the argument "extra", expected no arguments`,
 		"--device tpu quickstart --classes 12": `--device: found "tpu"`,
 		"--threads -1 doctor":                  "--threads: found -1",
 
@@ -36,40 +36,40 @@ func TestMisuse(t *testing.T) {
 		"extract --manifest m --model n --out f --batch 0": `--batch: found "0"`,
 		"data corrupt list.csv": "winnow data corrupt: --out, " +
 			"--noise-rate missing",
-		"data corrupt m --noise-rate 0.1 --features f --out n":         "--features does not go with --noise symmetric",
+		"data corrupt m --noise-rate 0.1 --features f --out n":         "cannot be used with --noise symmetric",
 		"data corrupt m --noise-rate 0.1 --noise nix --out n":          `--noise: "nix" is unknown`,
 		"data import a --by colour --out m.csv":                        `--by: "colour" is unknown`,
-		"data import --preset mnist --root r --format csv --out m.csv": "--format does not go with --preset",
+		"data import --preset mnist --root r --format csv --out m.csv": "--format cannot be used with --preset",
 		"data check":                      "one manifest",
 		"data glyphs --out new --seed -1": "invalid value",
 
-		"audit": "takes images (a folder, a .zip file or " +
-			"a manifest) or one run folder",
-		"audit photos --features f":                          "--features does not go with images",
-		"audit photos --last":                                "--last does not go with images: name a run",
+		"audit": "found no input, expected images (a folder, " +
+			"a .zip file or a manifest), a run folder, or",
+		"audit photos --features f":                          "--features cannot be used with images",
+		"audit photos --last":                                "--last cannot be used with images: give a run folder",
 		"audit photos --split tset":                          "--split: ",
-		"audit photos --scorer proxysim":                     "cannot judge stored features",
+		"audit photos --scorer proxysim":                     "cannot score stored features",
 		"audit photos --out s.foo":                           "--out: ",
-		"audit run --finetune all":                           "--finetune does not go with a run",
+		"audit run --finetune all":                           "--finetune cannot be used with a run",
 		"audit run --share 0.2":                              "needs --clean FILE",
 		"audit run --clean c --drop --relabel":               "choose one",
-		"audit run --clean c --share 1.5":                    "--share: found 1.5, expected a share from 0 to 1",
-		"audit --rate-only --labels m --features f -o s.csv": "--out does not go with --rate-only",
+		"audit run --clean c --share 1.5":                    "--share: found 1.5, expected a number from 0 to 1",
+		"audit --rate-only --labels m --features f -o s.csv": "--out cannot be used with --rate-only",
 
-		"train x y":                                       "takes one manifest or folder of images",
+		"train x y":                                       "expected at most one manifest or folder of images",
 		"train --features f --out o":                      "--manifest is missing",
 		"train --manifest m --features f":                 "--out is missing",
-		"train --manifest m --out o --resume --overwrite": "contradict each other",
+		"train --manifest m --out o --resume --overwrite": "cannot be used together",
 		"train --manifest m --out o --epochs 1 --steps 2": "both give the length",
 		"train --manifest m --out o --set nix=1":          "unknown key nix",
 		"train --manifest m --out o --set solver.momentum=.5": "momentum: found 0.5, " +
 			"expected none: it belongs to sgd and rmsprop",
 		"sweep --manifest m --out o --draws 0 --vary lr=1": "--draws: found 0",
-		"eval":                              "takes one run folder",
+		"eval":                              "expected one run folder",
 		"eval run --k none":                 "is not a number of neighbours",
 		"eval run --set clustering":         "expected METRIC.SETTING=VALUE",
 		"eval run --view left":              `--view: found "left"`,
-		"embed":                             "found neither",
+		"embed":                             "found no arguments",
 		"embed run":                         "found run and no images",
 		"index photos":                      "winnow index: --out missing",
 		"search photo.jpg":                  "winnow search: --index is missing",
@@ -79,7 +79,7 @@ func TestMisuse(t *testing.T) {
 	} {
 		fails(t, 2, want, strings.Fields(line)...)
 	}
-	fails(t, 1, "help: there is no such run folder", "audit", "help") // a folder may have this name
+	fails(t, 1, "help: there is no such run folder", "audit", "help") // a run folder may be named "help"
 }
 
 func TestHelpIsData(t *testing.T) {

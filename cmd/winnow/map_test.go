@@ -23,7 +23,7 @@ func TestMap(t *testing.T) {
 	}
 	lines := table(t, "m.csv")
 	if share := nearestHaveLabel(t, lines[1:]); len(lines) != 161 || share < 0.6 {
-		t.Errorf("%d lines; a share of %.2f have a nearest point of the same label, expected most", len(lines), share)
+		t.Errorf("%d lines; a share of %.2f have their nearest point's label, expected most", len(lines), share)
 	}
 	mustRun(t, draw+"again.csv")
 	if readFile(t, "again.csv") != readFile(t, "m.csv") {
@@ -45,7 +45,7 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// nearestHaveLabel returns the share of points whose nearest point on the map has the same label.
+// nearestHaveLabel returns the share of points that have the same label as the nearest point on the map.
 func nearestHaveLabel(t *testing.T, lines [][]string) float64 {
 	t.Helper()
 	at := func(i int) (x, y float64) {

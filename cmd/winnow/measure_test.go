@@ -9,7 +9,7 @@ import (
 	"winnow/run/measure"
 )
 
-// drawnRun trains a head on a few drawn characters in a new working folder. A third of the labels are wrong.
+// drawnRun trains a head on a few drawn characters, a third of them with wrong labels, in a new working folder.
 func drawnRun(t *testing.T) {
 	t.Helper()
 	orttest.Runtime(t)
@@ -32,7 +32,7 @@ func TestEvalAndAudit(t *testing.T) {
 	drawnRun(t)
 	result := runJSON[measure.Result](t, "winnow eval run --json --k 1,4")
 	if result.N != 160 || len(result.Recall) != 2 || result.PrecisionAt1 != result.Recall[1] || result.Frozen.N != 160 {
-		t.Errorf("eval: %+v, expected 160 queries of the test split and the recalls asked for", result)
+		t.Errorf("eval: %+v, expected 160 queries of the test split and the requested recalls", result)
 	}
 	small := mustRun(t, "winnow eval run --json --k 1,4 --max-mem 192MiB")
 	var blocked measure.Result

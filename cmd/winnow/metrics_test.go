@@ -16,7 +16,7 @@ import (
 	"winnow/run/folder"
 )
 
-// measuredNumbers is a metric in the JSON of winnow eval.
+// measuredNumbers is the result of a metric in the JSON of "winnow eval".
 type measuredNumbers struct {
 	Settings                  map[string]any
 	Seed                      *uint64
@@ -24,7 +24,7 @@ type measuredNumbers struct {
 	Frozen, Whitened, Trained map[string]any
 }
 
-// evalJSON is what winnow eval --json prints.
+// evalJSON is the output of "winnow eval --json".
 type evalJSON struct {
 	N           int
 	Verdict     string
@@ -32,7 +32,7 @@ type evalJSON struct {
 	NotMeasured map[string]string `json:"not_measured"`
 }
 
-// sameNumbers compares a result with what was printed.
+// sameNumbers compares a result with the printed numbers.
 func sameNumbers(t *testing.T, what string, want eval.Result, got map[string]any) {
 	t.Helper()
 	for _, v := range want.Shown() {
@@ -42,7 +42,7 @@ func sameNumbers(t *testing.T, what string, want eval.Result, got map[string]any
 	}
 }
 
-// stored returns the unit features of a split, as in eval's row "frozen".
+// stored returns the features of a split, scaled to length 1, as for the row "frozen" of eval.
 func stored(t *testing.T, manifest, split string) features.Set {
 	t.Helper()
 	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
@@ -69,7 +69,7 @@ func TestEvalMetrics(t *testing.T) {
 	if all.N != 160 || all.Verdict == "" || len(all.Metrics) != 1 || all.Metrics["clustering"].Seed == nil {
 		t.Errorf("all metrics: %+v", all)
 	}
-	for _, name := range []string{"nearest-class-mean", "linear-probe"} { // test has other classes than train
+	for _, name := range []string{"nearest-class-mean", "linear-probe"} { // test and train have different classes
 		if why := all.NotMeasured[name]; why != "no image of test has a class of train" {
 			t.Errorf("%s was not measured because %q", name, why)
 		}
@@ -88,22 +88,22 @@ func TestEvalMetrics(t *testing.T) {
 	sameNumbers(t, "five clusters", want, some.Metrics["clustering"].Frozen)
 	if some.N != 0 || some.Verdict != "" || *some.Metrics["clustering"].Seed != 4 ||
 		some.Metrics["clustering"].Settings["clusters"] != 5.0 {
-		t.Errorf("clustering alone: %+v", some)
+		t.Errorf("only clustering: %+v", some)
 	}
 	if diff := cmp.Diff(mustRun(t, "winnow eval run"), strings.SplitN(mustRun(t, "winnow eval run --metrics all"),
 		"\n\n", 2)[0]+"\n"); diff != "" {
-		t.Errorf("other metrics change how retrieval is printed:\n%s", diff)
+		t.Errorf("other metrics change the output of retrieval:\n%s", diff)
 	}
 }
 
-// If fit and test splits share classes, the classifiers are measured, on the split asked for.
+// TestEvalClassifiers checks that the classifiers are measured on the requested split if it shares classes with --fit.
 func TestEvalClassifiers(t *testing.T) {
 	drawnRun(t)
 	text, err := os.ReadFile("noisy.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	parted := func(name, fit, judge string) { // half of the test images to each
+	parted := func(name, fit, judge string) { // puts half of the test images into each of two splits
 		lines := strings.Split(string(text), "\n")
 		at := 0
 		for i, line := range lines {

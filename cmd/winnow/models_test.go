@@ -17,7 +17,7 @@ func modelsRun(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return call(t.Context(), append([]string{"models"}, args...)...)
 }
 
-// modelsFile writes a small classifier of images of 3×16×16 whose tensors are named after the name.
+// modelsFile writes a small classifier of 3×16×16 images whose tensor names contain name.
 func modelsFile(t *testing.T, dir, name string) string {
 	t.Helper()
 	b := graph.NewBuilder(name, 13)

@@ -9,8 +9,8 @@ import (
 	"winnow/run/folder"
 )
 
-// Runs work from any working folder, and after being moved with their data, without a flag: a head on stored
-// features, a fine-tuned network whose first weights are gone, and an index made by it.
+// TestMovedRuns checks that runs work without flags from any working folder, and after they were moved with their data:
+// a head on stored features, a fine-tuned network whose original backbone is missing, and an index made with it.
 func TestMovedRuns(t *testing.T) {
 	atelier(t)
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))

@@ -20,7 +20,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// classesOf draws pictures of three classes, of exactly the size that a network takes, and returns their paths.
+// classesOf draws images of three classes in the input size of a network, and returns their paths.
 func classesOf(t *testing.T, dir string, n exports.Network) (pictures []string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(n.High)))
@@ -52,10 +52,10 @@ func classesOf(t *testing.T, dir string, n exports.Network) (pictures []string) 
 	return pictures
 }
 
-// failed is an error as winnow prints it; notes do not begin with a room.
+// failed matches an error that winnow prints. Notes do not start with a package's name.
 var failed = regexp.MustCompile(`(?m)^winnow: (?:[a-z]+: )(.*)$`)
 
-// reason returns why a command refused.
+// reason returns the message of the error that a command printed.
 func reason(stderr string) string {
 	if m := failed.FindStringSubmatch(stderr); m != nil {
 		return m[1]
@@ -63,7 +63,7 @@ func reason(stderr string) string {
 	return strings.TrimSpace(stderr)
 }
 
-// tryNetwork adds a network, extracts, fine-tunes for two steps and exports, and returns the cells of its row.
+// tryNetwork adds a network, extracts features, fine-tunes for two steps and exports, and returns the cells of its row.
 func tryNetwork(t *testing.T, n exports.Network) (cells [4]string) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -158,8 +158,8 @@ func tryNetwork(t *testing.T, n exports.Network) (cells [4]string) {
 	return cells
 }
 
-// TestNetworks tries networks as exporters write them, and holds their rows of docs/models-reference.md to what winnow
-// does with them.
+// TestNetworks runs winnow with networks in the forms that exporters write, and compares the results with the rows of
+// docs/models-reference.md.
 func TestNetworks(t *testing.T) {
 	orttest.Runtime(t)
 	shown, err := os.ReadFile(filepath.Join(reference.Root(t), "docs", "models-reference.md"))
@@ -172,7 +172,7 @@ func TestNetworks(t *testing.T) {
 			row += " " + cell + " |"
 		}
 		if !strings.Contains(string(shown), row+"\n") {
-			t.Errorf("docs/models-reference.md does not show what happens: %s", row)
+			t.Errorf("docs/models-reference.md does not contain the row: %s", row)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"winnow/run/inspect"
 )
 
-// withTruth returns the world's manifest with the true labels, and its noise rate.
+// withTruth returns the world's manifest with an added column of true labels, and its noise rate.
 func (w world) withTruth(t *testing.T) (manifest string, rate float64) {
 	t.Helper()
 	var out strings.Builder
@@ -50,7 +50,7 @@ func TestAuditRateOnly(t *testing.T) {
 		}
 		if e := r.Estimate; e.Method != noiserate.Likelihood || math.Abs(e.Rate-truth) > 0.09 || e.Low > e.Rate ||
 			e.High < e.Rate || r.Images != 320 || r.True == nil || math.Abs(*r.True-truth) > 1e-12 {
-			t.Errorf("%+v, the truth is %v", r, truth)
+			t.Errorf("%+v, the true rate is %v", r, truth)
 		}
 		stdout := rateOnly(manifest)
 		if !strings.HasPrefix(stdout, "wrong labels: about ") || !strings.Contains(stdout, "by the true labels") ||
@@ -63,7 +63,8 @@ func TestAuditRateOnly(t *testing.T) {
 	}
 }
 
-// --noise-rate auto trains as with the estimate given as a number: in the filter, in config.yaml, and when resumed.
+// TestTrainEstimatesTheRate checks that --noise-rate auto trains as with the estimate given as a number: in the filter,
+// in config.yaml, and when resumed.
 func TestTrainEstimatesTheRate(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.3)
@@ -84,7 +85,7 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 	mustCall(t, w.args(given, "--noise-rate", cfg.Filter.Rate.String())...)
 	sameFiles(t, auto, given, folder.BestHeadFile, folder.ConfigFile)
 	if strings.Contains(readFile(t, given, folder.FactsFile), "noise_rate") {
-		t.Error("run.json holds an estimate though the rate was given")
+		t.Error("run.json contains an estimate although the rate was given")
 	}
 	for _, more := range [][]string{nil, {"--noise-rate", "auto"}} {
 		code, stdout, stderr := call(context.Background(), append([]string{"train", "--resume", "--out", auto},

@@ -11,8 +11,8 @@ import (
 	"winnow/run/folder"
 )
 
-// TestPairs compares the given labels with symmetric noise of the same rate on frozen features, and on a run with its
-// losses, batches and head; training moved the pairs.
+// TestPairs runs winnow papers pairs on frozen features, and on a run with its losses, batches and head. On the run,
+// true positives must be farther from true negatives.
 func TestPairs(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0)
@@ -49,6 +49,6 @@ func TestPairs(t *testing.T) {
 	}
 	if a, b := trained.Labellings[0].Cosines.Kinds, frozen.Labellings[0].Cosines.Kinds; a[0].Pairs != b[0].Pairs ||
 		a[0].Mean-a[2].Mean <= b[0].Mean-b[2].Mean {
-		t.Errorf("found %+v, expected true positives farther from true negatives than of frozen features: %+v", a, b)
+		t.Errorf("found %+v, expected a larger margin of true positives than for frozen features: %+v", a, b)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTheory checks the table and misuse: one line and exit code 2.
+// TestTheory checks the table, and that misuse prints one line and exits with 2.
 func TestTheory(t *testing.T) {
 	args := []string{"papers", "theory", "--noise-rate", "0.3", "--classes", "10", "--each", "5", "--eta", "1.5, 2",
 		"--gamma", "1"}
@@ -14,7 +14,7 @@ func TestTheory(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	holds(t, strings.Join(strings.Fields(text), " "),
-		"q₊: truly alike, labels differ 50.00 % 49.00 % 51.00 % 000 eq. 8", "with w₋ = 0.08889 instead of 1/K = "+
+		"q₊: same true class, labels differ 50.00 % 49.00 % 51.00 % 000 eq. 8", "with w₋ = 0.08889 instead of 1/K = "+
 			"0.1 51.43 %", "η = 1.5 34.89 % 42.26 % 29.10 % holds", "η = 2 24.86 % 29.29 % 22.47 % exceeded",
 		"γ = 1 62.86 %", "no limit", "anchor = negative ≠ positive (inverted) 3.81 %")
 	for line, want := range map[string]string{

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { winnowtest.Main(m) }
 
 var commands, execute = program.Commands, program.Execute
 
-// mustRun runs a line of a command that must succeed and returns its standard output.
+// mustRun runs a command line that must succeed and returns its standard output.
 func mustRun(t *testing.T, line string) string {
 	t.Helper()
 	return winnowtest.MustRun(t, line)
@@ -53,13 +53,13 @@ func mustJSON[T any](t testing.TB, args ...string) (result T) {
 	return result
 }
 
-// runJSON runs a line of a command and reads the JSON that it prints.
+// runJSON runs a command line and reads the JSON that it prints.
 func runJSON[T any](t *testing.T, line string) T {
 	t.Helper()
 	return mustJSON[T](t, strings.Fields(strings.TrimPrefix(line, "winnow "))...)
 }
 
-// fails runs a command that must fail with this exit code, say want on standard error and print nothing else.
+// fails runs a command that must fail with the exit code, print want on standard error, and print nothing else.
 func fails(t testing.TB, code int, want string, args ...string) {
 	t.Helper()
 	got, stdout, stderr := call(t.Context(), args...)
@@ -73,7 +73,7 @@ func checkFailed(t testing.TB, code int, want string, args []string, got int, st
 	}
 }
 
-// holds checks that a text contains every part.
+// holds checks that a text contains all parts.
 func holds(t testing.TB, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -83,7 +83,7 @@ func holds(t testing.TB, text string, parts ...string) {
 	}
 }
 
-// sameFiles checks that files of two folders have the same bytes.
+// sameFiles checks that the named files of two folders have the same bytes.
 func sameFiles(t testing.TB, one, other string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -100,7 +100,7 @@ func write(t testing.TB, path, text string) {
 	}
 }
 
-// unsealed returns a JSON file as earlier versions wrote it, without a checksum.
+// unsealed returns the text of a JSON file without its checksum, as earlier versions wrote it.
 func unsealed(t testing.TB, text string) string {
 	t.Helper()
 	body, _, found := strings.Cut(text, ",\n  \"checksum\"")
@@ -129,11 +129,11 @@ func table(t testing.TB, parts ...string) [][]string {
 	return rows
 }
 
-// cancelAfter is a standard error that cancels after n validations, or after a text was written n times.
+// cancelAfter is a writer for standard error that calls cancel after n validations, or after text was written n times.
 type cancelAfter struct {
 	bytes.Buffer
 	n      int
-	text   string // "": a validation's
+	text   string // "": the text of a validation
 	cancel func()
 }
 
@@ -146,9 +146,9 @@ func (c *cancelAfter) Write(b []byte) (int, error) {
 	return c.Buffer.Write(b)
 }
 
-// cutAgain runs a training, interrupts it after n validations and starts it again, until it is done. cut, if not nil,
-// is called after every interruption and may return other arguments to continue with. cutAgain returns how often the
-// training was interrupted, which must be at least once.
+// cutAgain runs a training, interrupts it after n validations and starts it again, until it is finished. cut, if not
+// nil, is called after every interruption and may return other arguments to continue with. cutAgain returns the number
+// of interruptions, which must be at least 1.
 func cutAgain(t *testing.T, n int, args []string, cut func() []string) (cuts int) {
 	t.Helper()
 	for ; ; cuts++ {

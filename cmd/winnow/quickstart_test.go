@@ -7,7 +7,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// A quickstart finds wrong labels by the features that it made, and a second one replaces the first.
+// TestQuickstart checks that a quickstart's audit reuses its features, and that a second quickstart replaces the first.
 func TestQuickstart(t *testing.T) {
 	orttest.Runtime(t)
 	t.Chdir(t.TempDir())
@@ -15,7 +15,7 @@ func TestQuickstart(t *testing.T) {
 	if !strings.Contains(stderr, "are reused") {
 		t.Errorf("the audit made the features again: %s", stderr)
 	}
-	out := mustRun(t, "winnow -q quickstart --classes 16 --images 8 --out demo") // it ends: a test has no terminal
+	out := mustRun(t, "winnow -q quickstart --classes 16 --images 8 --out demo") // no studio without a terminal
 	holds(t, out, "labels look wrong",
 		"next: winnow studio demo/manifest.csv --root demo/images.zip --out demo/fixed.csv", "Three things to try",
 		"Open the studio: winnow studio demo/manifest.csv --root demo/images.zip --out demo/fixed.csv")

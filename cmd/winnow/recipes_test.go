@@ -13,7 +13,7 @@ import (
 	"winnow/run/folder"
 )
 
-// parseRecipe parses and validates a recipe as train does.
+// parseRecipe parses and validates a recipe as winnow train does.
 func parseRecipe(text string) (config.Run, error) {
 	c, err := config.Parse("recipe", []byte(text), nil)
 	if err == nil {
@@ -30,10 +30,10 @@ func TestRecipes(t *testing.T) {
 			continue
 		}
 		if c.Data != (config.Data{}) || c.Seed != config.Default().Seed {
-			t.Errorf("%s names data or a seed: %+v, %d", r.Name, c.Data, c.Seed)
+			t.Errorf("%s sets data or a seed: %+v, %d", r.Name, c.Data, c.Seed)
 		}
 		if c.Finetune.Weights = config.AllWeights; c.Method == config.Metric && c.Validate() != nil {
-			t.Errorf("%s does not take --finetune all: %v", r.Name, c.Validate())
+			t.Errorf("%s does not accept --finetune all: %v", r.Name, c.Validate())
 		}
 		if _, err := parseRecipe(strings.Replace(r.Text, "\nsolver:", "\nsolvr:", 1)); err == nil ||
 			!strings.Contains(err.Error(), "unknown key solvr") {
@@ -56,7 +56,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// unequal are the recipes that, as their paper says, differ in what the other rows of its table share.
+// unequal lists the recipes that differ from the other rows of their table as the paper states, with the difference.
 var unequal = map[string]string{
 	"prism/co-teaching":             "shuffled batches, and the schedule of its own code",
 	"prism/co-teaching-plus":        "as co-teaching",
@@ -68,11 +68,12 @@ var unequal = map[string]string{
 	"adapted_triplet/cub200-semi":   "also images without a label",
 }
 
-// Rows of a paper's table can be compared only if they share head, length, batches, solver and schedule.
+// TestRecipesAreFair checks that the rows of a paper's table have the same head, length, batches, solver and schedule,
+// so that they can be compared.
 func TestRecipesAreFair(t *testing.T) {
 	type shared struct{ Head, Length, Sampler, Solver, Schedule any }
 	of := func(c config.Run) shared {
-		c.Sampler.Views = 1 // some methods have several
+		c.Sampler.Views = 1 // some methods use several views
 		return shared{c.Head, c.Length, c.Sampler, c.Solver, c.Schedule}
 	}
 	first := map[string]shared{}
@@ -86,7 +87,7 @@ func TestRecipesAreFair(t *testing.T) {
 			continue
 		}
 		table := r.Paper
-		if table == "adapted_triplet" { // its datasets have different batches and lengths
+		if table == "adapted_triplet" { // this paper's batches and lengths differ between datasets
 			table = strings.TrimSuffix(strings.TrimSuffix(r.Name, "-adapted"), "-triplet")
 		}
 		if want, ok := first[table]; !ok {
@@ -97,7 +98,7 @@ func TestRecipesAreFair(t *testing.T) {
 	}
 }
 
-// TestRecipesTrain trains a head for two steps by every recipe.
+// TestRecipesTrain trains a head for two steps with every recipe.
 func TestRecipesTrain(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.2)
@@ -134,7 +135,7 @@ func TestRecipesTrain(t *testing.T) {
 		var facts folder.Facts
 		if err := json.Unmarshal([]byte(readFile(t, out, folder.FactsFile)), &facts); err != nil ||
 			facts.Recipe != r.Name || facts.RecipeSHA256 != r.SHA256() {
-			t.Errorf("%s: run.json says %q, %s (%v)", r.Name, facts.Recipe, facts.RecipeSHA256, err)
+			t.Errorf("%s: run.json contains %q, %s (%v)", r.Name, facts.Recipe, facts.RecipeSHA256, err)
 		}
 	}
 }

@@ -16,15 +16,14 @@ import (
 	"winnow/run/measure"
 )
 
-// reportResult is what winnow report --json prints.
+// reportResult is the output of "winnow report --json".
 type reportResult struct {
 	Bytes int
 	Split string
 	Runs  []report.Measured
 }
 
-// The page shows the numbers of result.json, eval and audit, contains its pictures and loads
-// nothing from outside.
+// TestReport checks that the page shows the numbers of result.json, eval and audit, and loads no other files.
 func TestReport(t *testing.T) {
 	drawnRun(t)
 	result := runJSON[reportResult](t, "winnow -q report run --out r.html --json")
@@ -36,11 +35,11 @@ func TestReport(t *testing.T) {
 		got.Whitened.RPrecision != evaluated.Whitened.RPrecision ||
 		got.Detection.AUROC != judged.Detection.AUROC || len(got.Classes) != 8 || result.Split != "test" ||
 		result.Bytes != len(page) {
-		t.Errorf("%+v, expected what eval and audit measure: %+v, %+v", got, evaluated, judged.Detection)
+		t.Errorf("%+v, expected the results of eval and audit: %+v, %+v", got, evaluated, judged.Detection)
 	}
 	for _, r := range []float64{got.Frozen.PrecisionAt1, got.Whitened.PrecisionAt1, got.Trained.PrecisionAt1} {
 		if want := fmt.Sprintf("<td>%.1f<div", 100*r); !strings.Contains(page, want) {
-			t.Errorf("the page holds no %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
 	var trained folder.Result
@@ -53,8 +52,8 @@ func TestReport(t *testing.T) {
 	first := judged.Images[0]
 	holds(t, page, row, "classes never seen in training: test", "On test, the trained head is ",
 		`<th scope="row">length</th><td>10 epochs</td><td>20 epochs</td>`,
-		`<th scope="row">filter.rate</th><td>0.33</td>`, "data:image/png", "concentration κ",
-		"Training loss and its terms", "Learning rates", "Score below which labels are dropped",
+		`<th scope="row">filter.rate</th><td>0.33</td>`, "data:image/png", "Concentration κ",
+		"Training loss and its terms", "Learning rates", "Threshold: labels with lower scores are dropped",
 		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC),
 		fmt.Sprintf("%d (%.1f %%) are flagged", judged.CalledWrong, 100*judged.Rate),
 		"by t-SNE", "noisy.csv", `alt="image given as `+
@@ -63,18 +62,18 @@ func TestReport(t *testing.T) {
 	for _, no := range []string{"losses.0.settings", "ZgotmplZ", "NaN", "http://", "https://", `<th scope="row">U+`,
 		"<span>U+", `<b>U+`, `alt=""`} {
 		if strings.Contains(text, no) {
-			t.Errorf("the page holds %q", no)
+			t.Errorf("the page contains %q", no)
 		}
 	}
 	ids := map[string]int{}
 	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if ids[m[1]]++; ids[m[1]] > 1 {
-			t.Errorf("two elements are called %q", m[1])
+			t.Errorf("two elements have the id %q", m[1])
 		}
 	}
 	for _, m := range regexp.MustCompile(`href="#([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if ids[m[1]] != 1 {
-			t.Errorf("a link goes to %q, which is not there", m[1])
+			t.Errorf("a link points to %q, which does not exist", m[1])
 		}
 	}
 	t.Run("without", reportWithout)
@@ -82,7 +81,7 @@ func TestReport(t *testing.T) {
 	t.Run("names", namesEverywhere)
 }
 
-// --names: every command shows the names of all classes and no label; files keep labels.
+// namesEverywhere checks that with --names every command shows class names instead of labels, and files keep labels.
 func namesEverywhere(t *testing.T) {
 	d, err := datasets.ReadFile("noisy.csv", datasets.ReadOptions{})
 	if err != nil {
@@ -113,7 +112,7 @@ func namesEverywhere(t *testing.T) {
 	shown("audit", mustRun(t, "winnow -q audit run --names names.csv --out s.csv"))
 	for _, file := range []string{"n.csv", "s.csv"} {
 		if name.MatchString(readFile(t, file)) {
-			t.Errorf("%s holds names in place of labels", file)
+			t.Errorf("%s contains names instead of labels", file)
 		}
 	}
 	write(t, "names.csv", list+"nix,x\n")
@@ -123,7 +122,7 @@ func namesEverywhere(t *testing.T) {
 	}
 }
 
-// --no-pictures: the page needs no images.
+// reportWithout checks that a page with --no-pictures needs no images.
 func reportWithout(t *testing.T) {
 	mustRun(t, "winnow -q report run --out bare.html --no-pictures --split validation --root nowhere")
 	page := readFile(t, "bare.html")
@@ -134,7 +133,7 @@ func reportWithout(t *testing.T) {
 	fails(t, 1, "--no-pictures", "report", "run", "--out", "x.html", "--root", "nowhere")
 }
 
-// The page shows the warnings of a training, and none without reason.
+// reportWarnings checks that the page shows each warning of a training exactly when it applies.
 func reportWarnings(t *testing.T) {
 	facts, result := readFile(t, "run", folder.FactsFile), readFile(t, "run", folder.ResultFile)
 	put := func(name, text string) {
@@ -155,7 +154,7 @@ func reportWarnings(t *testing.T) {
 		`"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
 	put(folder.ResultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(unsealed(t, result), `"idle_steps": 60`))
 	mustRun(t, line)
-	holds(t, readFile(t, "w.html"), "In 60 of 70 steps no loss", "Images that could not be read and are left out: 1. "+
+	holds(t, readFile(t, "w.html"), "In 60 of 70 steps no loss", "Images left out because they could not be read: 1. "+
 		"The first is gone.png: is no picture")
 	if err := os.Remove("run/" + folder.ResultFile); err != nil {
 		t.Fatal(err)
@@ -167,7 +166,7 @@ func reportWarnings(t *testing.T) {
 	}
 	put(folder.FactsFile, strings.Replace(unsealed(t, facts), `"steps": 70`, `"steps": 140`, 1))
 	mustRun(t, line)
-	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has reached step 70 of 140") {
+	if !strings.Contains(readFile(t, "w.html"), "is not finished: its log ends at step 70 of 140") {
 		t.Error("the page does not say that the training is not finished")
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"winnow/train"
 )
 
-// drawnFeatures makes drawn characters with their features and returns --data of them.
+// drawnFeatures makes drawn characters with their features, and returns the value of --data for them.
 func drawnFeatures(t *testing.T) string {
 	t.Helper()
 	atelier(t)
@@ -28,8 +28,8 @@ func drawnFeatures(t *testing.T) string {
 	return "drawn/manifest.csv,drawn.features"
 }
 
-// TestReproduce runs two rows of a study, one cell at a time and several at once. The numbers are the same to the bit;
-// finished cells are not run again, lost ones are.
+// TestReproduce runs two rows of a study, one cell at a time and several at once. The numbers must be bit-identical.
+// Finished cells must not be run again, but deleted cells must.
 func TestReproduce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
@@ -79,8 +79,8 @@ func TestReproduce(t *testing.T) {
 	}
 }
 
-// TestReproduceTrainsNetworks runs two cells of a study that says itself that its rows train the network, on pictures
-// of a few drawn characters. Run again, it trains nothing.
+// TestReproduceTrainsNetworks runs two cells of a study whose rows train the network, on images of a few drawn
+// characters. A second run must not train.
 func TestReproduceTrainsNetworks(t *testing.T) {
 	args := []string{"reproduce", "omniglot-noise", "--data", drawnFeatures(t) + ",drawn", "--seeds", "1", "--columns",
 		"sym 50", "--rows", "=MS,=BSPML", "--set", "length=2 steps", "--set", "validation.every=2 steps", "--set",
@@ -100,7 +100,7 @@ func TestReproduceTrainsNetworks(t *testing.T) {
 		strings.Contains(stderr, "fine-tuning") {
 		t.Errorf("%d\n%s\n%s", code, again, stderr)
 	}
-	// Long enough to time, several run at once if that is faster.
+	// Trainings long enough to be timed run several at once if that is faster.
 	longer := append(slices.Clone(args), "--set", "length=20 steps", "--threads", "2", "--dry-run")
 	code, out, stderr = call(t.Context(), longer...)
 	timed := regexp.MustCompile(`jobs auto: ([12]) at once \(1 makes [0-9.e+]+ steps a second, 2(:| make) [a-z0-9.e+ ]+\)`)
@@ -110,9 +110,10 @@ func TestReproduceTrainsNetworks(t *testing.T) {
 	}
 }
 
-// The figures of filters against the truth, on a manifest with 40 % wrong labels: filters keep more right labels than
-// chance, a cell holds every step's rows, scores and concentrations, and Figures 2 and 3 share cells. A run of winnow
-// train on the same manifest does not use the truth.
+// TestReproduceFilters runs the figures that compare filters with the true labels, on a manifest with 40 % wrong
+// labels. Filters must keep more right labels than chance, a cell must contain every step's rows, scores and
+// concentrations, and Figures 2 and 3 must share cells. A run of winnow train on the same manifest must not use the
+// true labels.
 func TestReproduceFilters(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.4)
@@ -140,7 +141,7 @@ func TestReproduceFilters(t *testing.T) {
 	for _, o := range cells {
 		if right := o.Measures["batch-right-late"]; o.Measures["kept-right-late"] < right+0.1 ||
 			math.Abs(o.NoiseRate-0.4) > 0.1 || o.Settings["filter.rate"] != fmt.Sprint(o.NoiseRate) {
-			t.Errorf("%s: %v at a noise of %v, told %s", o.Row, o.Measures, o.NoiseRate, o.Settings["filter.rate"])
+			t.Errorf("%s: %v at noise rate %v, set to %s", o.Row, o.Measures, o.NoiseRate, o.Settings["filter.rate"])
 		}
 		if (len(o.Spreads["kappa"]) > 0) != (o.Row == "vMF-Sim") || len(o.Spreads["p-clean"]) != 3 {
 			t.Errorf("%s: %+v", o.Row, o.Spreads)
@@ -172,7 +173,7 @@ func TestReproduceFilters(t *testing.T) {
 		"own="+unknown+","+store)
 }
 
-// Steps are timed for every row and shown beside the paper's seconds.
+// TestReproduceTimes checks that steps are timed for every row and shown next to the paper's seconds.
 func TestReproduceTimes(t *testing.T) {
 	data := drawnFeatures(t)
 	text := mustRun(t, "winnow reproduce prism-table6 --data cub200="+data+" --out made --seeds 1 --quiet "+
@@ -187,7 +188,8 @@ func TestReproduceTimes(t *testing.T) {
 	}
 }
 
-// A study without data runs without --data: estimates of κ have the error that theory.EstimateConcentration finds.
+// TestReproduceDrawn runs a study that draws its own data, and compares its errors of κ with
+// theory.EstimateConcentration.
 func TestReproduceDrawn(t *testing.T) {
 	needRuntime(t)
 	at := t.TempDir()
@@ -215,7 +217,7 @@ func TestReproduceDrawn(t *testing.T) {
 		t.Errorf("%d drawings", strings.Count(page, "<svg"))
 	}
 	for more, want := range map[string]string{
-		"--data a,b": "expected no --data", "--finetune all": "expected none of them", "--set nope=1": "nope",
+		"--data a,b": "expected no --data", "--finetune all": "expected neither flag", "--set nope=1": "nope",
 		"--set samples=1": "1 samples, expected", "--set kappa=0": "kappa is 0",
 	} {
 		if code, text, errs := call(t.Context(), append([]string{"reproduce", "prism-figure4", "--out", at},
@@ -225,13 +227,13 @@ func TestReproduceDrawn(t *testing.T) {
 	}
 }
 
-// Without a study, every table and figure of the papers and the other studies are listed.
+// TestReproduceList checks that winnow reproduce without a study lists the papers' tables and figures and all studies.
 func TestReproduceList(t *testing.T) {
 	holds(t, mustRun(t, "winnow reproduce"), "003     Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs",
 		"omniglot-noise")
 }
 
-// outcomes returns the cells in a folder by key, without times.
+// outcomes returns the cells in a folder by key, without their times.
 func outcomes(t *testing.T, dir string) map[string]studies.Outcome {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))

@@ -18,13 +18,13 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// realLibrary returns the path of ONNX Runtime's library. Without it the test is skipped, in CI it fails.
+// realLibrary returns the path of ONNX Runtime's library. Without the library, the test is skipped, or fails in CI.
 func realLibrary(t *testing.T) string {
 	t.Helper()
 	return orttest.Runtime(t).Library()
 }
 
-// TestRuntimeChild is not a test: winnowAlone runs it in another process.
+// TestRuntimeChild is not a test: it is the main function of the process that winnowAlone starts.
 func TestRuntimeChild(t *testing.T) {
 	args, ok := os.LookupEnv("WINNOW_TEST_ARGS")
 	if !ok {
@@ -33,8 +33,8 @@ func TestRuntimeChild(t *testing.T) {
 	os.Exit(execute(context.Background(), strings.Split(args, "\x1f"), os.Stdout, os.Stderr))
 }
 
-// winnowAlone runs winnow in another process, with a cache folder: a loaded library stays loaded, so commands that load
-// different ones cannot share a process.
+// winnowAlone runs winnow in another process with its own cache folder. Commands that load different libraries need
+// different processes, because a loaded library stays loaded.
 func winnowAlone(t *testing.T, cache string, env []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestRuntimeChild$")
@@ -51,7 +51,7 @@ func winnowAlone(t *testing.T, cache string, env []string, args ...string) (code
 	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// archiveOf packs a library as the npm package does.
+// archiveOf packs a library into an archive like the npm package.
 func archiveOf(t *testing.T, library string) string {
 	t.Helper()
 	data, err := os.ReadFile(library)
@@ -127,7 +127,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// By default ONNX Runtime keeps usage data in the user's cache, to be sent. winnow must switch that off.
+// TestNothingPhonesHome checks that winnow disables ONNX Runtime's telemetry, which writes to the user's cache folder.
 func TestNothingPhonesHome(t *testing.T) {
 	library := orttest.Runtime(t).Library()
 	cache := t.TempDir()

@@ -18,7 +18,7 @@ import (
 	"winnow/search"
 )
 
-// What winnow search --json prints.
+// The output of "winnow search --json".
 type (
 	searchResult struct {
 		Rows    int
@@ -41,7 +41,7 @@ func searched(t *testing.T, args ...string) searchResult {
 	return mustJSON[searchResult](t, append([]string{"search", "--json"}, args...)...)
 }
 
-// nearestOf finds neighbours by the definition: all products, sorted, without the query itself.
+// nearestOf finds neighbours by brute force: it sorts all dot products and leaves out the query itself.
 func nearestOf(x blas32.General, paths []string, query []float32, k, own int) (list []searchHit) {
 	for i := range x.Rows {
 		dot := 0.0
@@ -117,14 +117,14 @@ func TestSearch(t *testing.T) {
 	check("copy", r.Queries[61], vector, slices.Index(paths, "copy.png"))
 	if hit := r.Queries[0].Nearest; hit[0].Path != "07.png" || hit[1].Path != "copy.png" ||
 		hit[0].Similarity != hit[1].Similarity {
-		t.Errorf("copies do not tie by row: %+v", hit[:2])
+		t.Errorf("duplicates are not in the order of their rows: %+v", hit[:2])
 	}
 	text, _ := mustCall(t, "search", "--index", dir, "--k", "2", "--manifest", list, image)
 	if lines := strings.Split(text, "\n"); len(lines) != 4 || lines[0] != filepath.ToSlash(image) ||
 		!strings.HasPrefix(lines[1], "   1  1.0000  red, 4  07.png") {
 		t.Errorf("%q", text)
 	}
-	// A feature store is searched directly, by the network that made it.
+	// A feature store can be searched directly, with the network that made it.
 	stored := readNPY(t, filepath.Join(s.store, "features.npy"))
 	search.UnitRows(stored)
 	store, err := features.Open(s.store)
@@ -142,7 +142,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// A flipped bit in any file of an index, a store or a run is found by the commands that read it.
+// TestFlippedBits checks that the commands detect a flipped bit in any file of an index, a store or a run.
 func TestFlippedBits(t *testing.T) {
 	s := newStudio(t)
 	index, x, out := filepath.Join(s.dir, "index"), filepath.Join(s.dir, "x"), filepath.Join(s.dir, "out")
@@ -171,7 +171,7 @@ func TestFlippedBits(t *testing.T) {
 				t.Fatal(err)
 			}
 			data := []byte(readFile(t, x, file))
-			at := len(data) * (20 - i) / 21 // not among the paths of config.yaml, which may change
+			at := len(data) * (20 - i) / 21 // a position outside of the paths in config.yaml, which may change
 			data[at] ^= 1 << (i + 1)
 			write(t, filepath.Join(x, file), string(data))
 			for _, args := range c.calls {
@@ -184,7 +184,7 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// A search says which images are gone or were replaced since they were indexed, in an index as in a feature store.
+// TestSearchTellsOfGoneImages checks that a search of an index or a store reports missing and replaced images.
 func TestSearchTellsOfGoneImages(t *testing.T) {
 	s := newStudio(t)
 	index, store := filepath.Join(s.dir, "index"), filepath.Join(s.dir, "made")
@@ -201,13 +201,13 @@ func TestSearchTellsOfGoneImages(t *testing.T) {
 	write(t, filepath.Join(s.images, "04.png"), "another picture")
 	for _, dir := range []string{index, store} {
 		text, stderr := mustCall(t, "search", "--index", dir, "07.png", "-k", "99")
-		if !strings.Contains(stderr, "2 images changed or are gone since the") || !strings.Contains(text, "(gone)") ||
+		if !strings.Contains(stderr, "2 images have changed or are missing since the") || !strings.Contains(text, "(gone)") ||
 			!strings.Contains(text, "(changed)") {
 			t.Errorf("%s: %s%s", dir, text, stderr)
 		}
 		if _, stderr := mustCall(t, "search", "--index", dir, "03.png", "-k", "1"); !strings.Contains(stderr,
 			"03.png") {
-			t.Errorf("%s: a query that is gone: %s", dir, stderr)
+			t.Errorf("%s: a missing query: %s", dir, stderr)
 		}
 	}
 	for _, again := range [][]string{

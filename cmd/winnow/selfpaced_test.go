@@ -18,12 +18,12 @@ func (w world) pacedArgs(out string, more ...string) []string {
 		"--set", "selfpaced.every=1 epoch", "--set", "selfpaced.lambda_max=3.5", "--set", "selfpaced.mu=3.5"), more...)
 }
 
-// roundLine is what a round of weights prints.
+// roundLine matches the line printed for a round of weights.
 var roundLine = regexp.MustCompile(`epoch \d+ \(step \d+\): weights, round \d: λ [\d.]+, mean weight of a class ` +
 	`0\.\d{3} ± 0\.\d{3}; of 320 samples \d+ at 0, \d+ at 1; objective -?[\d.]+ → -?[\d.]+\n`)
 
-// A self-paced run weighs its samples: wrong labels end with lower weights than right ones, rounds are printed, the
-// audit ranks by weights.csv, and an interrupted run leaves the same bytes.
+// TestSelfPacedRun checks a self-paced run: wrong labels get lower weights than right labels, rounds are printed, the
+// audit ranks by weights.csv, and an interrupted and resumed run writes the same bytes.
 func TestSelfPacedRun(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
@@ -46,7 +46,7 @@ func TestSelfPacedRun(t *testing.T) {
 		count[w.wrong[row[0]]]++
 	}
 	if wrong, right := sum[true]/count[true], sum[false]/count[false]; !(wrong < right-0.1) {
-		t.Errorf("wrong labels weigh %.3f, right ones %.3f", wrong, right)
+		t.Errorf("mean weight of wrong labels %.3f, of right labels %.3f", wrong, right)
 	}
 	cutAgain(t, 2, w.pacedArgs(cut, "--resume"), func() []string {
 		if fileThere(filepath.Join(cut, folder.WeightsFile)) {

@@ -17,9 +17,9 @@ import (
 	"winnow/internal/testing/tarfile"
 )
 
-// TestObjectStore reads manifest and images from a bucket: files, a .zip file and shards. The feature store has the
-// bytes and the key of that from local files; other commands read the bucket, too. If the server refuses, a command
-// says so in one line and records no image as unreadable. Nothing is written to the bucket.
+// TestObjectStore reads manifest and images from a bucket: files, a .zip file and shards. The feature store must equal
+// the store made from local files, and other commands must also read the bucket. If the server refuses requests, a
+// command must print one line and record no image as unreadable. No command may write to the bucket.
 func TestObjectStore(t *testing.T) {
 	a := newAlbum(t, 13)
 	a.mustExtract(t)
@@ -62,12 +62,12 @@ func TestObjectStore(t *testing.T) {
 		}
 		there.out = a.out // the store of the local images is reused
 		if code, out, errs := there.extract(t, t.Context()); code != 0 || !strings.Contains(out,
-			"it was complete: nothing to do") {
+			"the store was complete: nothing to do") {
 			t.Errorf("%s: %s%s", root, out, errs)
 		}
 	}
 
-	// shards, by a pattern, by wildcards, and by a manifest of their paths
+	// Shards given by a pattern, by wildcards, and by a manifest of their paths.
 	shards := t.TempDir()
 	for i := range 3 {
 		var files []string
@@ -99,7 +99,7 @@ func TestObjectStore(t *testing.T) {
 		}
 	}
 
-	// other commands
+	// Other commands.
 	t.Chdir(t.TempDir())
 	library := orttest.Runtime(t).Library()
 	for _, c := range []struct{ line, want string }{
@@ -116,7 +116,7 @@ func TestObjectStore(t *testing.T) {
 	fails(t, 2, "--out: found s3://birds/store, expected a path on this machine", "extract", "--manifest",
 		"s3://birds/list.csv", "--model", a.model, "--out", "s3://birds/store")
 
-	// what goes wrong
+	// Failures of the server.
 	refusing := func(times int) s3test.Spoil {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.Contains(r.URL.Path, "/c") {

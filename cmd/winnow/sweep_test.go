@@ -21,7 +21,7 @@ func sweepArgs(out string, more ...string) []string {
 		more...)
 }
 
-// sweepCells reads results.json: the outcome of each training by the name of its folder, without the time.
+// sweepCells reads results.json and returns the outcome of each training, without the time, by the name of its folder.
 func sweepCells(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	var found struct{ Trainings []map[string]any }
@@ -37,8 +37,8 @@ func sweepCells(t *testing.T, dir string) map[string]string {
 	return cells
 }
 
-// A sweep trains a grid of settings and compares them. Interrupted and continued, it gives the same numbers and bits.
-// Values and seeds may be added, and every training is a run folder.
+// TestSweep trains a grid of settings and compares them. An interrupted and continued sweep must give the same bits,
+// values and seeds can be added, and every training must be a run folder.
 func TestSweep(t *testing.T) {
 	drawnRun(t)
 	grid := []string{"--vary", "lr=1e-3,1e-2", "--vary", "loss=contrastive,triplet", "--seeds", "2"}
@@ -60,7 +60,7 @@ func TestSweep(t *testing.T) {
 	if len(whole) != 8 || whole["lr=0.01_loss=triplet_seed=2"] == "" {
 		t.Fatal(whole)
 	}
-	// Interrupted within a training and between trainings.
+	// Interrupt the sweep within a training and between trainings.
 	const begun = "lr=0.001_loss=contrastive_seed=1"
 	ctx, cancel := context.WithCancel(t.Context())
 	watch := &cancelAfter{n: 2, cancel: cancel}
@@ -70,22 +70,22 @@ func TestSweep(t *testing.T) {
 		t.Fatal(code, watch)
 	}
 	if _, err := folder.ReadResult("cut/cells/" + begun); err == nil {
-		t.Fatal("the training is done")
+		t.Fatal("the training was finished before the interrupt")
 	}
 	if n := cutAgain(t, 2, sweepArgs("cut", append(grid, "--jobs", "2")...), nil); n < 2 {
 		t.Errorf("the sweep was interrupted %d times, expected 2 or more", n)
 	}
 	for name, row := range whole {
 		if got := sweepCells(t, "cut")[name]; got != row {
-			t.Errorf("%s: cut %q, whole %q", name, got, row)
+			t.Errorf("%s: interrupted %q, uninterrupted %q", name, got, row)
 		}
 		for _, file := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile} {
 			if readFile(t, "whole/cells", name, file) != readFile(t, "cut/cells", name, file) {
-				t.Errorf("%s: %s differs between the whole and the cut sweep", name, file)
+				t.Errorf("%s: %s differs between the uninterrupted and the interrupted sweep", name, file)
 			}
 		}
 	}
-	// The printed command trains the best again, and its folder is a run folder.
+	// The printed command repeats the best training, whose folder is a run folder.
 	var found struct {
 		Best struct{ Folder, Command string }
 	}
@@ -95,17 +95,17 @@ func TestSweep(t *testing.T) {
 	again := strings.Fields(strings.ReplaceAll(found.Best.Command, `"`, ""))
 	mustCall(t, again[1:]...)
 	if readFile(t, "best", folder.BestHeadFile) != readFile(t, found.Best.Folder, folder.BestHeadFile) {
-		t.Error("the printed command makes another head")
+		t.Error("the printed command gives a different head")
 	}
 	mustCall(t, "eval", found.Best.Folder)
 	mustCall(t, "report", found.Best.Folder, "--no-pictures", "--out", "best.html")
-	// More values keep what is done; other spellings of a value are the same value.
+	// Added values keep finished trainings; different spellings of a number are the same value.
 	_, stderr = mustCall(t, sweepArgs("whole", "--vary", "lr=0.001,0.003,1e-2", "--vary", "loss=contrastive,triplet",
 		"--seeds", "1,2,4")...)
 	if !strings.Contains(stderr, "18 cells, 8 done before") {
 		t.Error(stderr)
 	}
-	// Other settings, data and axes are refused.
+	// A sweep with other settings, data or axes is refused.
 	for want, more := range map[string][]string{
 		"holds a sweep with other settings": append(grid, "--filter", "none"),
 		"holds a sweep with other axes":     {"--vary", "lr=1e-3,1e-2"},

@@ -13,8 +13,8 @@ import (
 	"winnow/train"
 )
 
-// Every loss of the catalog trains from the command line, against the batch and, if it can, against the bank. No step
-// is skipped from the second on (a bank begins empty), every value is finite, and there is a validation.
+// TestTrainWithEveryLoss trains with every loss of the catalog against the batch and, if possible, against the bank.
+// All steps except the first (with an empty bank) must have a loss, all values must be finite, and validation must run.
 func TestTrainWithEveryLoss(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.2)
@@ -35,7 +35,7 @@ func TestTrainWithEveryLoss(t *testing.T) {
 					t.Fatal(err)
 				}
 				if v := result.Validation; v.Whitened.PrecisionAt1 < 0.3 {
-					t.Errorf("the world is too hard: %+v", v)
+					t.Errorf("the data are too hard: %+v", v)
 				}
 				steps := 0
 				for line := range strings.Lines(readFile(t, out, train.MetricsFile)) {
@@ -64,7 +64,8 @@ func TestTrainWithEveryLoss(t *testing.T) {
 	}
 }
 
-// The semi-supervised half of the adapted triplet loss: images whose label is empty in the manifest are in the batches.
+// TestTrainOnUnlabelledImages checks that images without a label are used in the batches of the adapted triplet loss,
+// which has a semi-supervised part.
 func TestTrainOnUnlabelledImages(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 4, 0)

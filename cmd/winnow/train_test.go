@@ -16,19 +16,19 @@ import (
 	"winnow/train"
 )
 
-// needRuntime skips a test without ONNX Runtime; in CI it fails.
+// needRuntime skips the test without ONNX Runtime; in CI, the test fails.
 func needRuntime(t testing.TB) {
 	t.Helper()
 	if _, err := ortlib.Find(os.Getenv("WINNOW_ORT_LIB")); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
 		}
-		t.Skip("ONNX Runtime is not here (make runtime, or set WINNOW_ORT_LIB): ", err)
+		t.Skip("ONNX Runtime is missing (run make runtime, or set WINNOW_ORT_LIB): ", err)
 	}
 }
 
-// world is a synthetic dataset on disk: features in which a few directions separate classes, among larger ones that are
-// noise.
+// world is a synthetic dataset on disk. A few directions of its features separate the classes; the other directions are
+// noise with a larger variance.
 type world struct {
 	dir, manifest, store string
 	wrong                map[string]bool // corrupted paths
@@ -119,7 +119,7 @@ func TestTrainCommand(t *testing.T) {
 	}
 	v := result.Validation
 	if result.Better != nil || v.Trained.PrecisionAt1 < v.Whitened.PrecisionAt1+0.02 || v.Frozen.N != 320 {
-		t.Errorf("frozen %.4f, whitened %.4f, trained %.4f of %d: expected the trained head well ahead",
+		t.Errorf("frozen %.4f, whitened %.4f, trained %.4f of %d: expected the trained head to be much better",
 			v.Frozen.PrecisionAt1, v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, v.Frozen.N)
 	}
 	said, _, _ := strings.Cut(readFile(t, out, folder.ResultFile), ",\n  \"files_sha256\"")
@@ -162,13 +162,13 @@ func TestTrainCommand(t *testing.T) {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}
 		if readFile(t, out, folder.BestHeadFile) != before {
-			t.Error("the head was touched")
+			t.Error("the head was changed")
 		}
 	})
 	t.Run("resuming a finished run says the same", func(t *testing.T) {
 		code, again, stderr := call(context.Background(), "train", "--resume", "--out", out)
 		if code != 0 || !strings.Contains(again, "on the images that chose its state") || !strings.Contains(stderr,
-			"going on after step") {
+			"continuing after step") {
 			t.Errorf("exit %d\n%s%s", code, again, stderr)
 		}
 	})
@@ -214,7 +214,7 @@ func TestTrainCommand(t *testing.T) {
 	})
 }
 
-// An interrupted and resumed training leaves the same files as an uninterrupted one.
+// TestTrainCommandResumes checks that a resumed training writes the same files as an uninterrupted training.
 func TestTrainCommandResumes(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
@@ -227,8 +227,9 @@ func TestTrainCommandResumes(t *testing.T) {
 		folder.ConfigFile)
 }
 
-// Without --features, train computes features from the images: the head equals that on features of winnow extract, and
-// other commands and --resume find them. If they cannot be computed, no folder is left.
+// TestTrainOnImages checks that train without --features computes the features of the images: the head equals a head
+// trained on features of winnow extract, and other commands and --resume find the features. If they cannot be computed,
+// no folder is left.
 func TestTrainOnImages(t *testing.T) {
 	atelier(t)
 	train := func(out string, more ...string) []string {
@@ -253,7 +254,7 @@ func TestTrainOnImages(t *testing.T) {
 	mustRun(t, "winnow extract --manifest noisy.csv --root drawn --model glyphnet --out features")
 	mustCall(t, train("stored", "--features", "features")...)
 	if readFile(t, "whole", folder.BestHeadFile) != readFile(t, "stored", folder.BestHeadFile) {
-		t.Error("the head differs from that on features of winnow extract")
+		t.Error("the head differs from a head trained on features of winnow extract")
 	}
 	mustCall(t, "train", "drawn", "--finetune", "--screen", "none", "--steps", "2", "--batch", "6x3", "--out", "tuned")
 	if err := os.RemoveAll("drawn"); err != nil {
@@ -266,7 +267,7 @@ func TestTrainOnImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, stderr := mustCall(t, train("whole", "--resume")...); !strings.Contains(stderr,
-		"going on after step 12 of 12") || strings.Contains(stderr, "making the features") {
+		"continuing after step 12 of 12") || strings.Contains(stderr, "making the features") {
 		t.Error(stderr)
 	}
 }

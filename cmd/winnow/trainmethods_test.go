@@ -14,7 +14,7 @@ import (
 	"winnow/train/selective"
 )
 
-// methodArgs returns the arguments of a short training by a method.
+// methodArgs returns the arguments of a short training with a method.
 func (w world) methodArgs(method, out string, more ...string) []string {
 	args := []string{"train", "--manifest", w.manifest, "--root", w.dir, "--features", w.store, "--out", out,
 		"--method", method, "--dim", "24", "--batch", "32"}
@@ -26,14 +26,14 @@ func (w world) methodArgs(method, out string, more ...string) []string {
 	return append(args, more...)
 }
 
-// Every method leaves a run folder that the other commands read, trains better than frozen features, and learns from
-// all rows at first and from the share that it should at the end.
+// TestTrainMethods checks that every method writes a run folder that other commands read, gives a better embedding than
+// frozen features, and learns from all rows at first and from the expected share at the end.
 func TestTrainMethods(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.3)
 	for method, c := range map[string]struct {
 		more      []string
-		low, high float64 // of the share in the second half
+		low, high float64 // bounds of the share in the second half
 	}{
 		peers.CoTeaching:            {[]string{"--set", "peers.gradual=4 epochs"}, 22. / 32, 22. / 32},
 		peers.CoTeachingPlus:        {[]string{"--set", "peers.warm_up=6 epochs"}, 0, 1},
@@ -63,7 +63,7 @@ func TestTrainMethods(t *testing.T) {
 		}
 		mustCall(t, "eval", out, "--split", "validation")
 		if _, stderr := mustCall(t, "audit", out, "--top", "3"); !strings.Contains(stderr,
-			"judging its embedding with vmf") {
+			"scoring its embedding with vmf") {
 			t.Errorf("%s: audit: %s", method, stderr)
 		}
 	}
@@ -86,7 +86,7 @@ func keptShares(t *testing.T, metrics string) (shares []float64) {
 	return shares
 }
 
-// An interrupted and resumed run of a method leaves the same files as an uninterrupted one.
+// TestTrainMethodResumes checks that a resumed run of a method writes the same files as an uninterrupted run.
 func TestTrainMethodResumes(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)

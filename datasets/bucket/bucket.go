@@ -1,5 +1,5 @@
-// Package bucket reads and writes the objects of a bucket as files, with minio-go: on Amazon's S3, all servers that
-// speak its protocol, and Google Cloud Storage with an HMAC key.
+// Package bucket reads and writes the objects of a bucket as files. It uses minio-go and works with Amazon S3, servers
+// compatible with S3, and Google Cloud Storage with an HMAC key.
 package bucket
 
 import (
@@ -27,25 +27,25 @@ import (
 	"winnow/internal/regular"
 )
 
-// attempts is how often a request is made before it fails.
+// attempts is how many times a request is tried before it fails.
 const attempts = 5
 
-// Tree presents the objects below an address as a file tree. All its requests end with its context.
+// Tree presents the objects below an address as a file tree. Its context cancels all requests.
 type Tree struct {
 	ctx    context.Context
 	core   *minio.Core
 	bucket string
 	root   string // the bucket's address
-	key    string // of the folder; "" for the whole bucket
+	key    string // key of the folder; "" for the whole bucket
 }
 
-// cores holds the clients that this process has made, by address without key, so that connections are shared.
+// cores caches one client per address without its key, so that connections are shared.
 var cores struct {
 	sync.Mutex
 	made map[location.Source]*minio.Core
 }
 
-// Open opens a folder of objects, or a single object as a tree whose only name is ".", as [location.Use] needs. It
+// Open opens a folder of objects, or a single object as a tree with the only name ".", as [location.Use] requires. It
 // sends no request.
 func Open(ctx context.Context, at location.Source) (location.Tree, error) {
 	t := &Tree{ctx: ctx, bucket: at.Bucket(), root: at.Scheme() + "://" + at.Bucket(), key: at.Key()}
@@ -66,7 +66,7 @@ func Open(ctx context.Context, at location.Source) (location.Tree, error) {
 	return t, nil
 }
 
-// newCore makes the client of a bucket from its address's options and the environment.
+// newCore creates the client of a bucket from the options of its address and the environment.
 func newCore(at location.Source) (*minio.Core, error) {
 	endpoint, region := at.Option(location.Endpoint), at.Option(location.Region)
 	if at.Scheme() == location.Google {
@@ -92,8 +92,8 @@ func newCore(at location.Source) (*minio.Core, error) {
 	return minio.NewCore(u.Host, o)
 }
 
-// findCredentials finds the credentials that Amazon's own tools would: from the environment, a profile's file, or the
-// role of a machine.
+// findCredentials looks for credentials where Amazon's own tools do: in the environment, in a profile's file, and in
+// the role of the machine.
 func findCredentials(at location.Source) *credentials.Credentials {
 	if at.Option(location.Anonymous) == "true" {
 		return credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
@@ -104,14 +104,14 @@ func findCredentials(at location.Source) *credentials.Credentials {
 		chain = slices.Insert(chain, 0, credentials.Provider(&credentials.EnvAWS{}))
 	}
 	if os.Getenv("AWS_EC2_METADATA_DISABLED") != "true" {
-		// The server of a machine's role answers at once, or does not exist.
+		// The metadata server of a role answers immediately or does not exist.
 		chain = append(chain, &credentials.IAM{Client: &http.Client{Timeout: 2 * time.Second}})
 	}
 	return credentials.NewChainCredentials(chain)
 }
 
-// explainError turns the library's error about a key into one that names it. A missing or changed object is an error of
-// its own; anything else is an outage.
+// explainError adds the key to an error of the library. A missing or changed object gives an error for that object; any
+// other error is an outage.
 func (t *Tree) explainError(op, key string, err error) error {
 	if t.ctx.Err() != nil {
 		return t.ctx.Err()
@@ -123,14 +123,14 @@ func (t *Tree) explainError(op, key string, err error) error {
 		case answer.StatusCode == http.StatusNotFound && answer.Code != minio.NoSuchBucket:
 			return &fs.PathError{Op: op, Path: at, Err: fs.ErrNotExist}
 		case answer.StatusCode == http.StatusPreconditionFailed:
-			return &fs.PathError{Op: op, Path: at, Err: errors.New("it changed while being read: try again")}
+			return &fs.PathError{Op: op, Path: at, Err: errors.New("the object changed while it was read: try again")}
 		}
 		err = fmt.Errorf("%w (%s)", err, answer.Code)
 	}
 	return &regular.Outage{Err: fmt.Errorf("%s: %w", at, err)}
 }
 
-// makeKey returns the key of a file name.
+// makeKey returns the object key of a file name.
 func (t *Tree) makeKey(op, name string) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
@@ -138,7 +138,7 @@ func (t *Tree) makeKey(op, name string) (string, error) {
 	return strings.TrimPrefix(path.Join("/", t.key, name), "/"), nil
 }
 
-// makeKeyPrefix returns the common prefix of all keys in a folder.
+// makeKeyPrefix returns the prefix of all keys in a folder.
 func makeKeyPrefix(key string) string {
 	if key == "" {
 		return ""
@@ -167,7 +167,7 @@ func (t *Tree) Stat(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// statObject describes an object or, if there is none, the folder of this name.
+// statObject describes the object with a name or, if there is none, the folder with this name.
 func (t *Tree) statObject(op, name string) (object, error) {
 	key, err := t.makeKey(op, name)
 	if err != nil {
@@ -212,7 +212,7 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	return slices.CompactFunc(list, func(a, b fs.DirEntry) bool { return a.Name() == b.Name() }), nil
 }
 
-// Names lists the names of all objects of the tree that begin with prefix, sorted.
+// Names returns the sorted names of all objects in the tree that start with prefix.
 func (t *Tree) Names(prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		base := makeKeyPrefix(t.key)
@@ -224,8 +224,8 @@ func (t *Tree) Names(prefix string) iter.Seq2[string, error] {
 	}
 }
 
-// listObjects lists the objects whose keys begin with prefix: all of them if deep, else one level with its folders. It
-// skips keys that are not valid file paths, which S3 permits.
+// listObjects lists the objects whose keys start with prefix: all objects if deep, else the objects and folders one
+// level below. It skips keys that S3 allows but that are not valid file paths.
 func (t *Tree) listObjects(prefix string, deep bool) iter.Seq2[object, error] {
 	return func(yield func(object, error) bool) {
 		ctx, stop := context.WithCancel(t.ctx)
@@ -251,7 +251,7 @@ func (t *Tree) listObjects(prefix string, deep bool) iter.Seq2[object, error] {
 	}
 }
 
-// object describes an object or a folder as a file. It is also a directory entry.
+// object describes an object or a folder as a file and as a directory entry.
 type object struct {
 	minio.ObjectInfo
 	folder bool
@@ -271,20 +271,20 @@ func (o object) Mode() fs.FileMode {
 	return 0o444
 }
 
-// The least and the most that one request reads; a request that follows the last one reads twice as much as that.
+// The smallest and largest number of bytes per request. Each request that continues the previous one doubles its size.
 const (
 	leastChunk = 256 << 10
 	mostChunk  = 8 << 20
 )
 
-// file is an open object. It reads chunks, of which it keeps the last one.
+// file is an open object. It reads the object in chunks and keeps the last chunk.
 type file struct {
 	*Tree
 	object
 	mu    sync.Mutex
 	chunk []byte
-	start int64 // of chunk
-	next  int64 // byte that Read reads next
+	start int64 // offset of chunk in the object
+	next  int64 // offset of the next Read
 }
 
 // Stat implements fs.File.
@@ -324,7 +324,7 @@ func (f *file) ReadAt(p []byte, from int64) (n int, err error) {
 	return n, nil
 }
 
-// fetchChunk reads a chunk that begins at a byte, of which n bytes or more are wanted.
+// fetchChunk reads a chunk that starts at offset at; the caller needs n bytes, or as many as a chunk can hold.
 func (f *file) fetchChunk(at, n int64) (err error) {
 	last := int64(len(f.chunk))
 	if end := f.start + last; last > 0 && at >= end && at < end+last {
@@ -336,13 +336,13 @@ func (f *file) fetchChunk(at, n int64) (err error) {
 			time.Sleep(50 * time.Millisecond << attempt)
 		}
 		if err = f.readRange(at, n); err == nil || f.ctx.Err() != nil || errors.As(err, new(minio.ErrorResponse)) {
-			return err // minio-go has repeated what the server refused
+			return err // minio-go has already retried errors of the server
 		}
 	}
 	return err
 }
 
-// readRange reads n bytes of the object, whose version must be the one that was opened.
+// readRange reads n bytes of the object. It fails if the object has changed since it was opened.
 func (f *file) readRange(at, n int64) error {
 	ctx, stop := context.WithTimeout(f.ctx, time.Minute)
 	defer stop()

@@ -17,7 +17,7 @@ import (
 	"winnow/internal/testing/s3test"
 )
 
-// openTree opens an address.
+// openTree opens the tree at an address.
 func openTree(t *testing.T, ctx context.Context, address string) *Tree {
 	t.Helper()
 	tree, err := Open(ctx, location.At(address))
@@ -27,7 +27,7 @@ func openTree(t *testing.T, ctx context.Context, address string) *Tree {
 	return tree.(*Tree)
 }
 
-// noise returns bytes that do not repeat.
+// noise returns pseudo-random bytes.
 func noise(n int) []byte {
 	data := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{1}).Read(data) // never fails
@@ -83,8 +83,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// An answer that breaks off is asked for again. Refusals are outages, each one line that names the object; an object
-// that is gone or has changed concerns itself alone. Waiting ends with the context.
+// A broken response is requested again. A refused request is an outage, reported in one line that names the object. A
+// missing or changed object is an error for that object only. Waiting ends with the context.
 func TestBroken(t *testing.T) {
 	data := noise(1000)
 	s := s3test.Serve(t, map[string][]byte{"big": data})
@@ -104,7 +104,7 @@ func TestBroken(t *testing.T) {
 		if n.Add(1) == 1 {
 			w.Header().Set("Content-Length", "1000")
 			w.Header().Set("Last-Modified", "Sat, 21 Nov 2026 10:00:00 GMT")
-			_, _ = w.Write(data[:500]) // and then breaks off
+			_, _ = w.Write(data[:500]) // then the response breaks off
 		}
 		return n.Load() == 1
 	})
@@ -114,12 +114,12 @@ func TestBroken(t *testing.T) {
 	for _, c := range []struct {
 		code       int
 		body, want string
-		file       bool // the error concerns only this file
+		file       bool // whether the error is about this file only
 	}{
 		{403, "<Error><Code>ExpiredToken</Code><Message>old</Message></Error>", "s3://birds/big: old (ExpiredToken)", false},
 		{404, "<Error><Code>NoSuchKey</Code></Error>", "s3://birds/big: file does not exist", true},
 		{404, "<Error><Code>NoSuchBucket</Code></Error>", "NoSuchBucket", false},
-		{412, "<Error><Code>PreconditionFailed</Code></Error>", "s3://birds/big: it changed while being read", true},
+		{412, "<Error><Code>PreconditionFailed</Code></Error>", "s3://birds/big: the object changed while it was read", true},
 	} {
 		f := open()
 		s.Set(func(w http.ResponseWriter, _ *http.Request) bool {

@@ -1,5 +1,5 @@
-// Package classnames shows classes by names that people know: those of a file, of a column of the manifest, or of drawn
-// characters. Files and comparisons use labels.
+// Package classnames gives classes readable names for display. The names come from a file, from a column of the
+// manifest, or from the Unicode names of drawn characters. Files and comparisons use the labels themselves.
 package classnames
 
 import (
@@ -17,10 +17,10 @@ import (
 	"winnow/internal/regular"
 )
 
-// Names are the names of classes by label; nil: there are none.
+// Names maps labels to class names; nil means that no class has a name.
 type Names map[string]string
 
-// Of returns the name of a class, and without one its label.
+// Of returns the name of a class, or the label itself if the class has no name.
 func (n Names) Of(label string) string {
 	if name, ok := n[label]; ok {
 		return name
@@ -28,14 +28,14 @@ func (n Names) Of(label string) string {
 	return label
 }
 
-// mostNames bounds a file of names, in bytes.
+// mostNames limits the size of a file of names, in bytes.
 const mostNames = 16 << 20
 
-// nameColumns are the manifest's columns that may name the class of each row's label.
+// nameColumns lists the manifest columns that may contain class names.
 var nameColumns = []string{"class_name", "label_name"}
 
-// Choose returns the names of a file, and without a file those of a column of the manifest. If that column cannot be
-// used, why says so. Classes of drawn characters that have no name get readable ones.
+// Choose returns the names from a file or, if file is "", from a column of the manifest. If the column cannot be used,
+// why gives the reason. Classes of drawn characters without a name get a readable name.
 func Choose(file string, d *datasets.Dataset) (n Names, why string, err error) {
 	if file != "" {
 		n, err = Read(file, d.Classes)
@@ -58,8 +58,7 @@ func Choose(file string, d *datasets.Dataset) (n Names, why string, err error) {
 	return n, "", nil
 }
 
-// Read reads the names of classes from a CSV file with the columns class and name. A class that is not among the given
-// ones is an error.
+// Read reads class names from a CSV file with the columns class and name. A class that is not in classes is an error.
 func Read(file string, classes []string) (Names, error) {
 	data, err := regular.ReadFile(file, mostNames)
 	if err != nil {
@@ -80,21 +79,21 @@ func Read(file string, classes []string) (Names, error) {
 	for i, row := range rows[1:] {
 		label, shown := row[class], strings.TrimSpace(row[name])
 		if _, twice := n[label]; twice || !slices.Contains(classes, label) || !canShow(shown) {
-			return nil, fmt.Errorf("names: %s: row %d: found class %.80q and name %.80q, expected a class of the "+
-				"manifest, once, and a name of one line", file, i+2, label, shown)
+			return nil, fmt.Errorf("names: %s: row %d: found class %.80q and name %.80q, expected each class of the "+
+				"manifest at most once, and a name on one line", file, i+2, label, shown)
 		}
 		n[label] = shown
 	}
 	return n.makeDistinct(), nil
 }
 
-// canShow reports whether a name can be shown in one line.
+// canShow reports whether a name can be displayed on one line.
 func canShow(name string) bool {
 	return name != "" && len(name) <= 800 && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// readNamesColumn takes the names from a column of the manifest, if it has one. If the column gives a class
-// several names, as happens when labels were changed and the column was not, it returns none, and why says so.
+// readNamesColumn takes the names from a column of the manifest, if it has one. If the column gives a class several
+// names, for example because labels were changed, it returns nil and the reason.
 func readNamesColumn(d *datasets.Dataset) (n Names, why string) {
 	at := slices.IndexFunc(d.Columns, func(c string) bool { return slices.Contains(nameColumns, strings.ToLower(c)) })
 	if at < 0 {
@@ -107,15 +106,15 @@ func readNamesColumn(d *datasets.Dataset) (n Names, why string) {
 		}
 		class, name := d.Classes[s.Label], s.Extra[at]
 		if was, ok := n[class]; ok && was != name || !canShow(name) {
-			return nil, fmt.Sprintf("the column %s names class %.80q %.80q and otherwise: labels are shown as they "+
-				"are; a file of names can be given", d.Columns[at], class, name)
+			return nil, fmt.Sprintf("the column %s gives class %.80q the name %.80q and another one: labels are "+
+				"shown instead; a file of names can be given", d.Columns[at], class, name)
 		}
 		n[class] = name
 	}
 	return n.makeDistinct(), ""
 }
 
-// makeDistinct appends the label to names that several classes share.
+// makeDistinct appends the label to every name that several classes share.
 func (n Names) makeDistinct() Names {
 	classes := map[string]int{}
 	for _, name := range n {

@@ -11,7 +11,7 @@ import (
 	"winnow/datasets"
 )
 
-// read returns the dataset of a manifest's text.
+// read returns the dataset of a manifest given as text.
 func read(t *testing.T, manifest string) *datasets.Dataset {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "m.csv")
@@ -27,7 +27,7 @@ func read(t *testing.T, manifest string) *datasets.Dataset {
 
 const twoCranes = "path,label\na.jpg,n1\nb.jpg,n2\nc.jpg,n3\n"
 
-// TestReadNames: names by class, those that two classes share with the class.
+// TestReadNames reads names by class; a name shared by two classes gets the class appended.
 func TestReadNames(t *testing.T) {
 	d, dir := read(t, twoCranes), t.TempDir()
 	file := filepath.Join(dir, "names.csv")
@@ -54,7 +54,7 @@ func TestReadNames(t *testing.T) {
 	}
 }
 
-// TestManifestNames: a column of the manifest names classes, unless it calls one by two names.
+// TestManifestNames takes the names from a column of the manifest, unless the column gives a class two names.
 func TestManifestNames(t *testing.T) {
 	for text, want := range map[string]Names{
 		twoCranes: nil,
@@ -69,12 +69,12 @@ func TestManifestNames(t *testing.T) {
 		}
 	}
 	names, why, err := Choose("", read(t, "path,label,class_name\na.jpg,1,cat\nb.jpg,1,dog\n"))
-	if names != nil || !strings.Contains(why, `the column class_name names class "1" "dog" and otherwise`) || err != nil {
+	if names != nil || !strings.Contains(why, `the column class_name gives class "1" the name "dog" and another one`) || err != nil {
 		t.Errorf("%v, %q, %v", names, why, err)
 	}
 }
 
-// FuzzNames: no file of names causes a panic, and accepted names can be shown.
+// FuzzNames checks that no file of names causes a panic, and that accepted names can be displayed.
 func FuzzNames(f *testing.F) {
 	for _, seed := range []string{"class,name\nn1,x\n", "", "class,name\nn1,\"x\n",
 		"\ufeffname,class\nx,n1\nx,n2\n", "\"0\n0\"\n"} {

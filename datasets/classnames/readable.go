@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Readable returns a readable name for a class of glyphs: "U+00AE_registered_sign" becomes "® registered sign".
-// Other names are unchanged, even those that could be character codes: 5, face, 0041_x.
+// Readable returns a readable name for a class of glyphs: "U+00AE_registered_sign" becomes "® registered sign". Other
+// names are returned unchanged, even names that look like character codes, such as 5, face or 0041_x.
 func Readable(class string) string {
 	text, ours := strings.CutPrefix(class, "U+")
 	code, name, _ := strings.Cut(text, "_")

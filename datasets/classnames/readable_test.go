@@ -2,7 +2,7 @@ package classnames
 
 import "testing"
 
-// Only names of glyphs are changed: names of MNIST's classes, or of things, could be character codes too.
+// Only names of glyphs change: names of digits or things may look like character codes.
 func TestReadable(t *testing.T) {
 	for class, want := range map[string]string{"U+00AE_registered_sign": "® registered sign",
 		"U+1F600_grin_ning": "😀 grin ning", "5": "5", "007": "007", "face": "face", "bed_1": "bed_1",

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// picture identifies an image: its character and number.
+// picture identifies an image by its character and number.
 type picture struct {
 	char   rune
 	number int
 }
 
-// images is a read-only file tree whose files are drawn when they are opened; folders cannot be listed. It is safe for
+// images is a read-only file tree that draws files when they are opened. Its folders cannot be listed. It is safe for
 // concurrent use.
 type images struct {
 	renderer *Renderer
@@ -22,7 +22,7 @@ type images struct {
 	pictures map[string]picture // by file name
 }
 
-// ReadFile draws an image.
+// ReadFile draws an image and returns it as a PNG file.
 func (m *images) ReadFile(name string) ([]byte, error) {
 	p, ok := m.pictures[name]
 	if !ok {
@@ -33,7 +33,7 @@ func (m *images) ReadFile(name string) ([]byte, error) {
 	return encodePNG(pixels[:]), nil
 }
 
-// Source returns the random source of an image of the dataset, a function of seed, character and number.
+// Source returns the random source of an image, which depends on seed, character and number.
 func Source(seed uint64, c rune, number int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(c)<<32|uint64(number)))
 }
@@ -47,7 +47,7 @@ func (m *images) Open(name string) (fs.File, error) {
 	return &file{bytes.NewReader(data), imageInfo(path.Base(name))}, nil
 }
 
-// Stat draws nothing: all images have the same size.
+// Stat describes an image without drawing it: all images have the same size.
 func (m *images) Stat(name string) (fs.FileInfo, error) {
 	if _, ok := m.pictures[name]; !ok {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
@@ -64,7 +64,7 @@ type file struct {
 func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
 func (f *file) Close() error               { return nil }
 
-// imageInfo describes the image of a name.
+// imageInfo is the name of an image; it implements fs.FileInfo.
 type imageInfo string
 
 func (i imageInfo) Name() string       { return string(i) }

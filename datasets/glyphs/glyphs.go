@@ -1,15 +1,15 @@
-// Package glyphs is winnow's embedded dataset: images of characters, drawn on demand from open fonts. With it,
-// every step can be run and compared without downloading anything.
+// Package glyphs is winnow's built-in dataset: images of characters, drawn on demand from open fonts. It allows every
+// step of winnow to be run and compared without a download.
 //
-// A class is a character. An image is that character in one of up to 29 fonts, turned, sheared, stretched, shaded,
-// blurred and grainy, in front of parts of other characters and strokes. Train, validation and test hold different
-// characters, and the two cases and accented forms of a letter are always in the same split. A further split,
-// Pretrain, is not in the dataset: its characters train the backbone glyphnet.
+// A class is a character. An image shows the character in one of up to 29 fonts, rotated, sheared, stretched, shaded,
+// blurred and with noise, in front of strokes and parts of other characters. Train, validation and test contain
+// different characters; upper case, lower case and accented forms of a letter are always in the same split. The
+// characters of a further split, Pretrain, train the backbone glyphnet and are not part of the dataset.
 //
-// Nothing is stored: the images are files of an [fs.FS] and are drawn when they are opened. The same Config gives
-// the same bytes on every machine (Renderer.Render says why).
+// No image is stored: images are files of an [fs.FS], drawn when they are opened. The same Config gives the same bytes
+// on every machine (see Renderer.Render).
 //
-// It imports datasets only.
+// Of winnow's public packages it imports only datasets.
 package glyphs
 
 import (
@@ -23,19 +23,19 @@ import (
 
 // Config selects a part of the dataset.
 type Config struct {
-	Classes int    // over all splits, in the proportion 3 : 1 : 2; 0: all 240
-	Images  int    // of each class; 0: DefaultImages
-	Seed    uint64 // of every image; image 7 of a character does not depend on Classes and Images
+	Classes int    // number in all splits, in the ratio 3 : 1 : 2; 0: all 240
+	Images  int    // number per class; 0: DefaultImages
+	Seed    uint64 // each image depends on Seed, its character and its number only
 }
 
-// Bounds of a Config.
+// Limits of a Config.
 const (
 	DefaultImages = 50
 	maxImages     = 1000
-	minClasses    = 12 // two validation classes: a single one cannot be evaluated
+	minClasses    = 12 // gives two validation classes; one class cannot be evaluated
 )
 
-// New returns the dataset and the file system with its images, at split/class/number.png. Label and True of every
+// New returns the dataset and a file system with its images, named split/class/number.png. The Label and True of each
 // sample are its character.
 func New(cfg Config) (*datasets.Dataset, fs.FS, error) {
 	characters, err := cfg.assignCharacters()
@@ -63,7 +63,7 @@ func New(cfg Config) (*datasets.Dataset, fs.FS, error) {
 	return d, images, nil
 }
 
-// assignCharacters checks the config, fills in its defaults and distributes the classes over the splits.
+// assignCharacters checks the config, sets its defaults and distributes the classes over the splits.
 func (cfg *Config) assignCharacters() ([]Character, error) {
 	var all [3][]Character
 	total := 0
@@ -77,7 +77,7 @@ func (cfg *Config) assignCharacters() ([]Character, error) {
 		return nil, fmt.Errorf("glyphs: classes is %d, expected %d … %d", cfg.Classes, minClasses, total)
 	}
 	if cfg.Images < 2 || cfg.Images > maxImages {
-		return nil, fmt.Errorf("glyphs: images a class is %d, expected 2 … %d", cfg.Images, maxImages)
+		return nil, fmt.Errorf("glyphs: images per class is %d, expected 2 … %d", cfg.Images, maxImages)
 	}
 	counts := [3]int{1: cfg.Classes * len(all[1]) / total, 2: cfg.Classes * len(all[2]) / total}
 	counts[0] = cfg.Classes - counts[1] - counts[2]

@@ -66,8 +66,8 @@ func TestConfigBounds(t *testing.T) {
 	}
 }
 
-// The bytes are the same on every machine and with every version of Go. This sum may change only together with the
-// dataset and the backbone trained on it.
+// The bytes are the same on every machine and with every version of Go. This sum may change only if both the dataset
+// and the backbone trained on it change.
 func TestBytesAreFixed(t *testing.T) {
 	const want = "a5ca8a4ae6a7d116b1202121c9a2ac55d1d5d88488609395461ba463390e6eb7"
 	d, files, err := New(Config{Images: 4, Seed: 7})

@@ -14,26 +14,26 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// unit is the longer side of every outline's bounding box, in the outline's integer coordinates.
+// unit is the longer side of every outline's bounding box in outline coordinates, which are integers.
 const unit = 1 << 14
 
-// subpixel is the grid of transformed points: 1/512 pixel, as in the rasteriser. So no point is rounded twice and
-// every float32 below is exact.
+// subpixel is the number of grid steps per pixel for transformed points, as in the rasteriser. Therefore no point is
+// rounded twice, and every float32 below is exact.
 const subpixel = 512
 
-// point is a corner of a polygon in outline coordinates, y downwards.
+// point is a corner of a polygon in outline coordinates; y points down.
 type point struct{ x, y int32 }
 
-// outline is a glyph as closed polygons, centred on its bounding box and scaled to unit.
+// outline is a glyph as closed polygons, scaled to unit and centred on its bounding box.
 type outline [][]point
 
-// outlinesFile holds the curves of all characters in each of 29 open fonts that has them (NOTICE). experiments/outlines
-// of 0d43a2a7 in the history wrote it from the fonts, and describes its form.
+// outlinesFile holds the curves of all characters in 29 open fonts (NOTICE); not every font has every character. Commit
+// 0d43a2a7 contains experiments/outlines, which wrote this file from the fonts and describes its format.
 //
 //go:embed outlines.flate
 var outlinesFile string
 
-// readOutlines reads the outlines of the wanted characters: one for each font that has the character.
+// readOutlines reads the outlines of the wanted characters, one for each font that contains the character.
 func readOutlines(wanted map[rune]bool) (map[rune][]outline, error) {
 	in := bufio.NewReader(flate.NewReader(strings.NewReader(outlinesFile)))
 	all := map[rune][]outline{}
@@ -58,7 +58,7 @@ func readOutlines(wanted map[rune]bool) (map[rune][]outline, error) {
 	}
 }
 
-// readOutline reads an outline. It returns nil if that is not wanted, or draws nothing.
+// readOutline reads an outline. It returns nil if the outline is not wanted or is empty.
 func readOutline(in *bufio.Reader, wanted bool) (o outline, err error) {
 	segments, err := binary.ReadUvarint(in)
 	var last point
@@ -91,7 +91,7 @@ func readOutline(in *bufio.Reader, wanted bool) (o outline, err error) {
 // steps is the number of chords per curve: at 32 pixels the error is far below the noise.
 const steps = 4
 
-// appendChords appends the end of a line, or the chords of a curve of three or four points, in integers.
+// appendChords appends the end point of a line, or the chords of a curve with three or four points, in integers.
 func appendChords(polygon, curve []point) []point {
 	if len(curve) == 2 {
 		return append(polygon, curve[1])
@@ -153,9 +153,9 @@ func (o outline) drawOutline(z *vector.Rasterizer, m affine) {
 	}
 }
 
-// newPlacement returns the transformation that turns by angle (radians, 2^-16), shears x by shear·y, scales the longer
-// side to size subpixels and centres on (dx, dy) subpixels. shear and stretch are in 2^-16; stretch widens x
-// relative to y.
+// newPlacement returns the transformation that rotates by angle (radians, 2^-16), shears x by shear·y, scales the
+// longer side to size subpixels and moves the centre to (dx, dy) subpixels. shear and stretch are in 2^-16; stretch
+// widens x relative to y.
 func newPlacement(size, angle, shear, stretch, dx, dy int64) affine {
 	sin, cos := computeSineCosine(angle)
 	// Columns of scale·shear: (sx, 0) and (sx·shear, sy), in 2^-24 subpixels per outline unit.
@@ -169,7 +169,7 @@ func newPlacement(size, angle, shear, stretch, dx, dy int64) affine {
 }
 
 // computeSineCosine returns the sine and cosine of a small angle from their series, all in 2^-16. A library's sine may
-// differ in its last bit between processors. The error is below 2^-15 for |angle| ≤ 0.6 radians.
+// differ in the last bit between processors. The error is below 2^-15 for |angle| ≤ 0.6 radians.
 func computeSineCosine(angle int64) (sin, cos int64) {
 	a2 := angle * angle >> 16
 	a4 := a2 * a2 >> 16

@@ -15,7 +15,7 @@ func TestTurnIsSineAndCosine(t *testing.T) {
 	}
 }
 
-// A turned square of 10 pixels keeps its size and its centre.
+// A rotated square of 10 pixels keeps its size and its centre.
 func TestPlace(t *testing.T) {
 	m := newPlacement(10*subpixel, 20000, 0, 1<<16, 16*subpixel, 12*subpixel)
 	at := func(x, y int64) (float64, float64) {

@@ -6,8 +6,8 @@ import (
 	"hash/crc32"
 )
 
-// Every image is a grey PNG whose zlib stream is one stored block. So the bytes do not depend on a compressor, and
-// the size is known before anything is drawn; 1.1 kB need no compression.
+// Every image is a grey PNG whose zlib stream is one uncompressed block. The bytes thus do not depend on a compressor,
+// and the size is known before drawing; 1.1 kB need no compression.
 const (
 	rawBytes  = Size * (Size + 1)            // a filter byte before each row
 	zlibBytes = 2 + 5 + rawBytes + 4         // header, block header, Adler-32

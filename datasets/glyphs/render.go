@@ -12,14 +12,14 @@ import (
 // Size is the side of every image in pixels.
 const Size = 32
 
-// Renderer draws characters. It is read-only after its creation, so any number of goroutines may draw.
+// Renderer draws characters. It is never modified after its creation, so goroutines may share it.
 type Renderer struct {
-	outlines map[rune][]outline // one for each face that has the character
-	clutter  []rune             // characters of which parts appear in the background
+	outlines map[rune][]outline // one for each font that contains the character
+	clutter  []rune             // characters that partly appear in the background
 }
 
-// NewRenderer loads the outlines of the given characters, and of those used as clutter, from all fonts. Clutter
-// comes from Pretrain characters only, so no image shows a part of another class of the dataset.
+// NewRenderer loads the outlines of the given characters and of the clutter characters from all fonts. Clutter consists
+// of Pretrain characters, so no image shows part of another class of the dataset.
 func NewRenderer(characters []Character) (*Renderer, error) {
 	r, wanted := &Renderer{}, map[rune]bool{}
 	for i, c := range Characters(Pretrain) {
@@ -36,18 +36,17 @@ func NewRenderer(characters []Character) (*Renderer, error) {
 	}
 	for c := range wanted {
 		if len(r.outlines[c]) == 0 {
-			return nil, fmt.Errorf("glyphs: character %U: no font has it", c)
+			return nil, fmt.Errorf("glyphs: character %U is in no font", c)
 		}
 	}
 	return r, nil
 }
 
-// clutterEvery selects one in so many Pretrain characters as clutter, to load faster.
+// clutterEvery selects every 16th Pretrain character as clutter, which makes loading faster.
 const clutterEvery = 16
 
-// Render draws character c into dst, Size×Size grey bytes, with every choice drawn from rng. It uses integers
-// throughout (the rasteriser's few floats are exact or single IEEE operations), so equal draws give equal bytes on
-// every machine.
+// Render draws character c into dst, Size×Size grey bytes, with all choices drawn from rng. It uses integer arithmetic
+// (the rasteriser's few floats are exact or single IEEE operations), so equal draws give equal bytes on every machine.
 func (r *Renderer) Render(dst []byte, c rune, how Conditions, rng *rand.Rand) {
 	if len(dst) != Size*Size {
 		panic(fmt.Sprintf("glyphs: Render: %d bytes, expected %d", len(dst), Size*Size))
@@ -59,7 +58,7 @@ func (r *Renderer) Render(dst []byte, c rune, how Conditions, rng *rand.Rand) {
 	s.developPixels(dst)
 }
 
-// scene is an image being drawn, in levels of 1/64 grey step so that shading shows no bands.
+// scene is an image being drawn. Its levels are 1/64 of a grey level, so that shading shows no bands.
 type scene struct {
 	dice
 	how    *Conditions
@@ -73,7 +72,7 @@ const fine = 64 // levels of a scene per grey level
 // paintScene draws the background, the clutter, the character and, in some images, a scratch in front.
 func (s *scene) paintScene(r *Renderer, c rune) {
 	ink, paper := s.drawContrast()
-	slopeX, slopeY := s.drawWithin(60), s.drawWithin(60) // of the paper, in 1/64 grey per pixel
+	slopeX, slopeY := s.drawWithin(60), s.drawWithin(60) // slope of the paper, in 1/64 grey level per pixel
 	for i := range s.levels {
 		s.levels[i] = int32(paper*fine + slopeX*(i%Size-Size/2) + slopeY*(i/Size-Size/2))
 	}
@@ -95,7 +94,7 @@ func (s *scene) paintScene(r *Renderer, c rune) {
 	}
 }
 
-// drawContrast draws the grey of ink and paper; either may be the darker.
+// drawContrast draws the grey levels of ink and paper; either may be darker.
 func (s *scene) drawContrast() (ink, paper int) {
 	difference := s.drawBetween(s.how.Contrast[0], s.how.Contrast[1])
 	low := s.drawBetween(15, 240-difference)
@@ -105,7 +104,7 @@ func (s *scene) drawContrast() (ink, paper int) {
 	return low + difference, low
 }
 
-// traceCentred traces the character near the middle: turned, sheared, stretched.
+// traceCentred traces the character near the middle, rotated, sheared and stretched.
 func (s *scene) traceCentred(o outline) {
 	const half = subpixel / 2
 	h := s.how
@@ -115,7 +114,7 @@ func (s *scene) traceCentred(o outline) {
 	o.drawOutline(s.raster, newPlacement(int64(side), int64(turn), int64(shear), int64(stretch), int64(x), int64(y)))
 }
 
-// traceAside traces a clutter character at the edge of the image, most of it outside.
+// traceAside traces a clutter character at the edge of the image, mostly outside it.
 func (s *scene) traceAside(o outline) {
 	x, y := s.drawBetween(-4, Size+4), s.drawBetween(-4, Size+4)
 	switch s.drawBelow(4) {
@@ -149,7 +148,7 @@ func (s *scene) traceStroke() {
 	s.raster.ClosePath()
 }
 
-// fillTraced fills the traced path with a level that slopes over the image, and clears the path.
+// fillTraced fills the traced path with a grey level that varies linearly over the image, and clears the path.
 func (s *scene) fillTraced(level, slopeX, slopeY int) {
 	s.raster.Draw(s.mask, s.mask.Rect, image.Opaque, image.Point{})
 	s.raster.Reset(Size, Size)
@@ -162,7 +161,7 @@ func (s *scene) fillTraced(level, slopeX, slopeY int) {
 	}
 }
 
-// developPixels blurs, adds noise and rounds to bytes.
+// developPixels blurs the scene, adds noise and rounds to bytes.
 func (s *scene) developPixels(dst []byte) {
 	for range s.drawBetween(0, s.how.Blur) {
 		s.blurScene()
@@ -191,7 +190,7 @@ func (s *scene) blurScene() {
 	}
 }
 
-// dice draws the same integers on 32-bit and 64-bit machines.
+// dice draws the same integers on 32-bit and on 64-bit machines.
 type dice struct{ *rand.Rand }
 
 // drawBelow draws from 0 … n-1.

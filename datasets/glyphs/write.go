@@ -13,14 +13,14 @@ import (
 	"winnow/internal/regular"
 )
 
-// DemoSeed is the seed of winnow quickstart's images.
+// DemoSeed is the seed of the images of winnow quickstart.
 const DemoSeed = 1
 
-// ErrNotEmpty means that a folder is not empty.
+// ErrNotEmpty reports that a folder is not empty.
 var ErrNotEmpty = errors.New("expected an empty or new folder")
 
-// Write draws the dataset into a folder and lists it in a manifest. The folder is new or empty, or holds what an
-// earlier, unfinished call for the same dataset left. The manifest is written last: if it exists, all images do.
+// Write draws the dataset into a folder and lists it in a manifest. The folder must be new or empty, or contain files
+// of an earlier, unfinished call for the same dataset. The manifest is written last, so if it exists, all images exist.
 func Write(ctx context.Context, dataset *datasets.Dataset, files fs.FS, dir, manifest string) error {
 	if err := checkUnused(dataset, dir, manifest); err != nil {
 		return err
@@ -36,7 +36,7 @@ func Write(ctx context.Context, dataset *datasets.Dataset, files fs.FS, dir, man
 	return datasets.WriteFile(manifest, dataset, nil)
 }
 
-// checkUnused returns an error if a folder holds other files than images of the dataset, or its manifest.
+// checkUnused returns an error if a folder contains files other than the dataset's images and a temporary manifest.
 func checkUnused(dataset *datasets.Dataset, dir, manifest string) error {
 	ours := make(map[string]bool, len(dataset.Samples))
 	for _, s := range dataset.Samples {
@@ -46,7 +46,7 @@ func checkUnused(dataset *datasets.Dataset, dir, manifest string) error {
 		switch {
 		case err != nil || d.IsDir() || ours[path]:
 			return err
-		case atomicfile.Left(manifest, path): // the call was killed
+		case atomicfile.Left(manifest, path): // left by a killed call
 			return nil
 		}
 		name, _ := filepath.Rel(dir, path)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// broken is a file system whose disk is full after some files: the last one cannot be read.
+// broken is a file system that fails after left files, as if the disk were full.
 type broken struct {
 	fs.FS
 	left int
@@ -25,7 +25,7 @@ func (b *broken) ReadFile(name string) ([]byte, error) {
 	return fs.ReadFile(b.FS, name)
 }
 
-// A call that failed can be repeated as it stands and leaves what one call does. Other files are not touched.
+// A failed call can be repeated and then gives the same result as one call. Other files are not touched.
 func TestWriteAgain(t *testing.T) {
 	d, files, err := New(Config{Classes: 12, Images: 2})
 	if err != nil {
@@ -63,7 +63,7 @@ func TestWriteAgain(t *testing.T) {
 	if err := write(again, &broken{pictures, 7}); err == nil || len(content(again)) != 7 {
 		t.Fatalf("%v, %d files", err, len(content(again)))
 	}
-	killed := filepath.Join(again, ".manifest.csv.tmp-77") // as a process that was killed leaves it
+	killed := filepath.Join(again, ".manifest.csv.tmp-77") // as left by a killed process
 	if err := os.WriteFile(killed, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}

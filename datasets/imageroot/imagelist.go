@@ -17,36 +17,36 @@ import (
 	"winnow/internal/text"
 )
 
-// List is a list of images from files, folders, zip files, shards and manifests, in the order given. It is an fs.FS
-// in which each image has the name that the user gave.
+// List is an ordered list of images from files, folders, zip files, shards and manifests. It is an fs.FS in which each
+// image has the name given by the user.
 type List struct {
 	Images []Image
-	ctx    context.Context // of requests to object stores
+	ctx    context.Context // cancels requests to object stores
 	at     map[string]imagePlace
-	roots  map[location.Source]fs.FS // opened
+	roots  map[location.Source]fs.FS // opened roots
 
-	folders []string // each with a slash at its end
-	twice   []string // images that were named again
+	folders []string // folders of the list, each with a final slash
+	twice   []string // images that were named repeatedly
 	note    func(format string, args ...any)
 }
 
-// Image is an image with its manifest's label and split.
+// Image is an image with its label and split from a manifest.
 type Image struct{ Path, Label, Split string }
 
-// imagePlace is where an image is: a path below a root or, without one, a file of its own.
+// imagePlace is the location of an image: a path below a root or, if root is zero, a file.
 type imagePlace struct {
 	root  location.Source
 	inner string
 	file  location.Source
-	as    Image // as it was first listed
+	as    Image // the first entry of the image
 }
 
-// manifestEndings are the endings of files that list images.
+// manifestEndings lists the extensions of files that list images.
 var manifestEndings = []string{".csv", ".tsv", ".jsonl", ".txt"}
 
-// OpenList finds the images of sources; "-" means paths on standard input, one per line. Paths from manifests and
-// standard input are relative to root or, without one, to the manifest's folder and the working folder. An image that
-// is named twice is read once, and note, which may be nil, receives a line about it.
+// OpenList finds the images of sources; "-" stands for paths on standard input, one per line. Paths from manifests and
+// standard input are relative to root or, if root is zero, to the manifest's folder and the working folder. An image
+// that is named twice is read once; note, if not nil, receives a line about it.
 func OpenList(ctx context.Context, sources []location.Source, root location.Source, stdin io.Reader,
 	note func(format string, args ...any)) (*List, error) {
 	l := &List{ctx: ctx, at: map[string]imagePlace{}, roots: map[location.Source]fs.FS{}, note: note}
@@ -56,10 +56,10 @@ func OpenList(ctx context.Context, sources []location.Source, root location.Sour
 		}
 	}
 	if len(l.Images) == 0 {
-		return nil, fmt.Errorf("images: found none in %v", sources)
+		return nil, fmt.Errorf("images: found no image in %v", sources)
 	}
 	if len(l.twice) > 0 && note != nil {
-		note("%s named again and read once, such as %s", text.Plural(len(l.twice), "image"), text.Line(l.twice[0]))
+		note("%s named repeatedly and read once, such as %s", text.Plural(len(l.twice), "image"), text.Line(l.twice[0]))
 	}
 	return l, nil
 }
@@ -83,10 +83,10 @@ func (l *List) takeSource(source, root location.Source, stdin io.Reader) error {
 	return l.addListed(Image{Path: nameOf(source)}, imagePlace{file: source})
 }
 
-// nameOf returns the name of an image that the user gave by its source.
+// nameOf returns the name of an image file given by the user.
 func nameOf(file location.Source) string { return filepath.ToSlash(file.String()) }
 
-// takeTree adds every image of a folder, or of a zip file, as birds.zip/03.jpg.
+// takeTree adds every image of a folder or a zip file, under names such as birds.zip/03.jpg.
 func (l *List) takeTree(source location.Source, zip bool) error {
 	files, err := fs.FS(nil), error(nil)
 	if zip {
@@ -129,8 +129,8 @@ func (l *List) takeShards(source location.Source) error {
 	return l.takeManifest(source, root, root, func(path string) string { return nameOf(root.Join(path)) })
 }
 
-// takeManifest adds the images of a manifest or of shards, with labels and splits; name names them by their paths below
-// root, which was asked for or found.
+// takeManifest adds the images of a manifest or of shards, with labels and splits. name converts a path below root to
+// the image's name. asked is the root given by the user, which may be zero.
 func (l *List) takeManifest(source, asked, root location.Source, name func(path string) string) error {
 	d, err := datasets.Read(source, datasets.ReadOptions{Once: l.ctx, Root: asked, Note: l.note})
 	if err != nil {
@@ -189,17 +189,17 @@ func (l *List) openRoot(at location.Source) (fs.FS, error) {
 	return fsys, nil
 }
 
-// addListed adds an image, once for each split. Two images of the same name are an error, because they would be mixed
-// up; so are two labels of one.
+// addListed adds an image, once for each split. Two different images with the same name are an error, because they
+// would be confused; so are two different labels of one image.
 func (l *List) addListed(n Image, at imagePlace) error {
 	old, again := l.at[n.Path]
 	at.as = old.as
 	switch {
 	case again && old != at:
-		return fmt.Errorf("images: two are called %s: below %q and below %q", n.Path, old.root.String(),
+		return fmt.Errorf("images: two images have the name %s: below %q and below %q", n.Path, old.root.String(),
 			at.root.String())
 	case again && n.Label != old.as.Label && n.Label != "" && old.as.Label != "":
-		return fmt.Errorf("images: %s is labelled %q and %q: expected one label per image: correct one of the lists",
+		return fmt.Errorf("images: %s is labelled %q and %q, expected one label per image: correct one of the lists",
 			text.Line(n.Path), old.as.Label, n.Label)
 	case again && (n == old.as || n.Label == "" && n.Split == ""):
 		l.twice = append(l.twice, n.Path)
@@ -221,8 +221,8 @@ func (l *List) Paths() []string {
 	return list
 }
 
-// Base returns the folder, or the file that holds images, which the name of an image starts from: the working folder
-// or a manifest's root. It returns the zero source if the image is not on this machine.
+// Base returns the folder or container file that the name of an image is relative to: the working folder or a
+// manifest's root. It returns the zero source if the image is not on this machine.
 func (l *List) Base(name string) location.Source {
 	at, ok := l.at[name]
 	switch {
@@ -234,14 +234,14 @@ func (l *List) Base(name string) location.Source {
 	return at.root
 }
 
-// Has reports whether an image of this name is in the list.
+// Has reports whether an image with this name is in the list.
 func (l *List) Has(name string) bool {
 	_, ok := l.at[name]
 	return ok
 }
 
-// Covers reports whether an image of this name would be in the list if it existed: whether it is below one of the
-// folders that the list was made of.
+// Covers reports whether an image with this name would be in the list if it existed, because it is below one of the
+// folders of the list.
 func (l *List) Covers(name string) bool {
 	return slices.ContainsFunc(l.folders, func(folder string) bool { return strings.HasPrefix(name, folder) })
 }
@@ -261,7 +261,7 @@ func (l *List) Open(name string) (fs.File, error) {
 	return l.roots[at.root].Open(at.inner)
 }
 
-// Files returns the files that the images are read from, without folders and manifests.
+// Files returns the container files and folders that images are read from.
 func (l *List) Files() (files []string) {
 	for root := range l.roots {
 		files = append(files, root.String())

@@ -11,7 +11,7 @@ import (
 	"winnow/datasets/location"
 )
 
-// An image that is listed again is listed once for each split, and a line reports it; two labels are refused.
+// A repeated image is listed once per split, and a line reports it; two labels for one image are an error.
 func TestListedAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
@@ -33,10 +33,10 @@ func TestListedAgain(t *testing.T) {
 		{"two.csv", "", "", "two labels"},
 		{"split.csv", "", "a.png a.png", "leak"},
 		{"query.csv", "", "a.png a.png", ""},
-		{"a.png b.png a.png", "", "a.png b.png", "1 image named again"},
-		{"in in/c.png", "", "in/c.png", "named again"},
-		{"-", "a.png\nb.png\nb.png\nb.png\n", "a.png b.png", "2 images named again"},
-		{"same.csv same.csv", "", "a.png b.png", "2 images named again"},
+		{"a.png b.png a.png", "", "a.png b.png", "1 image named repeatedly"},
+		{"in in/c.png", "", "in/c.png", "named repeatedly"},
+		{"-", "a.png\nb.png\nb.png\nb.png\n", "a.png b.png", "2 images named repeatedly"},
+		{"same.csv same.csv", "", "a.png b.png", "2 images named repeatedly"},
 		{"b.png a.png", "", "b.png a.png", ""},
 	} {
 		var told []string

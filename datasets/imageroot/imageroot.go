@@ -1,7 +1,7 @@
-// Package imageroot opens the root that the paths of a manifest are relative to: a folder, a .zip file of one, or a
-// folder with a published dataset's packed files. The path of a crop opens the file that it is cut from. A path may
-// continue inside a tar file as if it were a folder. It also collects images from files, folders, zip files, shards,
-// manifests, and paths on standard input.
+// Package imageroot opens the root that the paths of a manifest are relative to: a folder, a zipped folder, or a folder
+// with the packed files of a published dataset. The path of a crop opens the file that contains the crop. A path may
+// continue inside a tar file as if the tar file were a folder. The package also collects images from files, folders,
+// zip files, shards, manifests, and paths on standard input.
 package imageroot
 
 import (
@@ -19,15 +19,15 @@ import (
 	"winnow/internal/regular"
 )
 
-// Open opens the root of a manifest's paths: a folder, a .zip file, which is read in place, or shards or a pattern
-// of their names, which mean their folder. In a folder that holds MNIST's or CIFAR's own files, their images appear
-// as train/00000.bmp and so on, next to the other files. Roots may be in an object store; requests to it end with
-// ctx. A zip file stays open until the program ends.
+// Open opens the root of a manifest's paths: a folder, a .zip file, or the folder of shards, given by a shard or a name
+// pattern. If a folder holds the files of MNIST or CIFAR, their images appear as train/00000.bmp and so on, next to the
+// other files. A root may be in an object store; ctx then cancels its requests. A zip file is read in place and stays
+// open until the program ends.
 func Open(ctx context.Context, root location.Source) (fs.FS, error) {
 	return openIn(ctx, root, func(dir location.Source) (fs.FS, error) { return dir.Dir(ctx) })
 }
 
-// OpenClosed is [Open] for roots that are served to others: it does not follow symbolic links out of the folder.
+// OpenClosed is [Open] for roots served to other users: it does not follow symbolic links out of the folder.
 func OpenClosed(ctx context.Context, root location.Source) (fs.FS, error) {
 	return openIn(ctx, root, func(dir location.Source) (fs.FS, error) {
 		if dir.IsRemote() {
@@ -41,7 +41,7 @@ func OpenClosed(ctx context.Context, root location.Source) (fs.FS, error) {
 	})
 }
 
-// openIn opens a root in which crops can be opened too; open opens folders.
+// openIn opens a root that also opens crops; open opens a folder.
 func openIn(ctx context.Context, root location.Source, open func(location.Source) (fs.FS, error)) (fs.FS, error) {
 	files, err := openFiles(ctx, root, open)
 	if err != nil {
@@ -75,9 +75,9 @@ func openFiles(ctx context.Context, root location.Source, open func(location.Sou
 	return folder, nil
 }
 
-// Resolve returns the given root or, without one, the manifest's folder, or the working folder if the manifest is a
-// pipe. A folder or .zip file that is read as a manifest is its own root. The root of shards is the folder at the
-// start of their name pattern.
+// Resolve returns the given root or, if root is zero, the manifest's folder; for a pipe, it returns the working folder.
+// A folder or .zip file read as a manifest is its own root. The root of shards is the constant folder of their name
+// pattern.
 func Resolve(root, manifest location.Source) location.Source {
 	if !root.IsZero() {
 		return root
@@ -97,8 +97,8 @@ func Resolve(root, manifest location.Source) location.Source {
 // openZip opens a zip file as a folder.
 func openZip(ctx context.Context, file location.Source) (fs.FS, error) {
 	if !file.IsZip() {
-		return nil, fmt.Errorf("root: %s: is a file, expected the folder the manifest's paths are relative to, or "+
-			"a .zip file of it", file)
+		return nil, fmt.Errorf("root: %s: is a file, expected the folder that the manifest's paths are relative to, "+
+			"or a .zip file of it", file)
 	}
 	f, err := file.Open(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func openZip(ctx context.Context, file location.Source) (fs.FS, error) {
 	return r, nil
 }
 
-// OpenPublished opens the folder, or a .zip file, with the files of a published dataset.
+// OpenPublished opens the folder or .zip file with the files of a published dataset.
 func OpenPublished(ctx context.Context, root location.Source) (fs.FS, error) {
 	if root.IsZip() {
 		return openZip(ctx, root)
@@ -131,11 +131,11 @@ func OpenPublished(ctx context.Context, root location.Source) (fs.FS, error) {
 	return root.Dir(ctx)
 }
 
-// withCrops opens the file of a crop under the crop's path; the reader cuts it (backbone).
+// withCrops opens the file that contains a crop; package backbone cuts the crop.
 type withCrops struct{ files fs.FS }
 
-// Open implements fs.FS. An image whose name has no ending, as some lists give it, is opened by the file that has one:
-// ISIC_0027419.jpg for ISIC_0027419.
+// Open implements fs.FS. If a name has no extension and no such file exists, Open tries image extensions, because some
+// lists omit them: ISIC_0027419 opens ISIC_0027419.jpg.
 func (c withCrops) Open(name string) (fs.File, error) {
 	file, _, _ := datasets.CutCrop(name)
 	f, err := c.files.Open(file)
@@ -147,7 +147,7 @@ func (c withCrops) Open(name string) (fs.File, error) {
 	return f, err
 }
 
-// listEndings lists the files that may be meant by a name without an ending, if there is no such file.
+// listEndings lists the files that a name without an extension may mean, if err reports that the file is missing.
 func listEndings(name string, err error) (list []string) {
 	if !errors.Is(err, fs.ErrNotExist) || path.Ext(name) != "" {
 		return nil
@@ -158,10 +158,10 @@ func listEndings(name string, err error) (list []string) {
 	return list
 }
 
-// OnlyFiles implements the interface of [regular.OnlyFiles].
+// OnlyFiles implements the interface used by [regular.OnlyFiles].
 func (c withCrops) OnlyFiles() bool { return regular.OnlyFiles(c.files) }
 
-// Stat implements fs.StatFS without opening the file if possible.
+// Stat implements fs.StatFS, if possible without opening the file.
 func (c withCrops) Stat(name string) (fs.FileInfo, error) {
 	file, _, _ := datasets.CutCrop(name)
 	info, err := fs.Stat(c.files, file)
@@ -173,7 +173,7 @@ func (c withCrops) Stat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// overlay looks for a file in the first tree, then in the second.
+// overlay looks for a file in the first tree, then in the second tree.
 type overlay [2]fs.FS
 
 // Open implements fs.FS.

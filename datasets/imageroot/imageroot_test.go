@@ -12,7 +12,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// TestCropsHaveTheirFile: a crop's path opens its file, also in roots that are served to others.
+// TestCropsHaveTheirFile checks that the path of a crop opens its file, also in roots served to other users.
 func TestCropsHaveTheirFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.jpg"), []byte("picture"), 0o600); err != nil {

@@ -7,17 +7,17 @@ import (
 	"winnow/datasets"
 )
 
-// correctedColumn keeps the published label of a test image.
+// correctedColumn is the column with the published label of a test image.
 const correctedColumn = "published_label"
 
-// noLabel marks an image without a single right label.
+// noLabel marks an image that has no single right label.
 const noLabel = -1
 
-// correctLabels replaces published labels of test images by corrected ones and keeps the published ones in a column. An
-// image without a single right label loses its label, so it is not evaluated.
+// correctLabels replaces the published labels of test images by corrected labels and keeps the published labels in a
+// column. An image without a single right label becomes unlabelled and is not evaluated.
 //
-// The file is one of the label-errors project's: people's votes on suspects (JSON: the suspect's number in the test
-// set, counted from first, its given and guessed label, how many voted for given, guessed, both and neither).
+// The file comes from the label-errors project. It holds people's votes on suspects as JSON: the image's number in the
+// test set, counted from first; its given and guessed label; and the votes for given, guessed, both and neither.
 // Source: Northcutt, Athalye, Mueller, "Pervasive Label Errors in Test Sets Destabilize Machine Learning Benchmarks",
 // NeurIPS Datasets and Benchmarks 2021.
 func correctLabels(samples []sample, file File, first int, opts Options) error {
@@ -54,7 +54,7 @@ func correctLabels(samples []sample, file File, first int, opts Options) error {
 	return nil
 }
 
-// suspect is a test image whose label a model doubted, with people's votes.
+// suspect is a test image whose label was doubted by a model, with people's votes on it.
 type suspect struct {
 	ID      *int           `json:"id"`
 	Given   *int           `json:"given_original_label"`
@@ -62,8 +62,8 @@ type suspect struct {
 	Votes   map[string]int `json:"mturk"`
 }
 
-// findMajorityLabel returns the label that more than half of the votes are for, or noLabel. If the guess equals the
-// given label, as for some images of MNIST, votes for either count for that label.
+// findMajorityLabel returns the label with more than half of the votes, or noLabel. If the guess equals the given
+// label, as for some MNIST images, the votes for both are added.
 func (s suspect) findMajorityLabel() int {
 	given, guessed, total := s.Votes["given"], s.Votes["guessed"], 0
 	for _, n := range s.Votes {
@@ -95,8 +95,8 @@ func readSuspects(data []byte) ([]suspect, error) {
 	return list, nil
 }
 
-// Votes reads people's votes on suspects as the label-errors project publishes them (JSON). By the number of the image
-// it returns the label that more than half of the votes are for, or -1 if there is none.
+// Votes reads people's votes on suspects in the JSON format of the label-errors project. It maps the number of each
+// image to the label with more than half of the votes, or to -1.
 func Votes(data []byte) (map[int]int, error) {
 	list, err := readSuspects(data)
 	if err != nil {
@@ -120,7 +120,7 @@ func readVotes(data []byte, published []int, first int) (map[int]int, string, er
 	for i, s := range list {
 		at := *s.ID - first
 		if at < 0 || at >= len(published) || published[at] != *s.Given {
-			return nil, "", fmt.Errorf("element %d: image %d has not the label %d here: the file is for another "+
+			return nil, "", fmt.Errorf("element %d: image %d does not have the label %d here: the file is for another "+
 				"dataset or another order", i, *s.ID, *s.Given)
 		}
 		label := s.findMajorityLabel()
@@ -134,6 +134,6 @@ func readVotes(data []byte, published []int, first int) (map[int]int, string, er
 			changed++
 		}
 	}
-	return right, fmt.Sprintf("of %d suspects %d keep their label, %d get another, %d have no single right label "+
-		"and are not evaluated", len(list), kept, changed, without), nil
+	return right, fmt.Sprintf("of %d suspects %d keep their label, %d get another label, %d have no single right "+
+		"label and are not evaluated", len(list), kept, changed, without), nil
 }

@@ -13,14 +13,14 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// voted returns one suspect of the label-errors project.
+// voted returns one suspect in the format of the label-errors project.
 func voted(id, given, guessed int, votes string) string {
 	return fmt.Sprintf(`{"id": %d, "given_original_label": %d, "our_guessed_label": %d, "mturk": {%s}}`, id, given,
 		guessed, votes)
 }
 
-// TestCorrected: images get the label most people saw, or none without a majority, and keep the published one in a
-// column.
+// TestCorrected checks that images get the majority's label, or no label without a majority, and that a column keeps
+// the published label.
 func TestCorrected(t *testing.T) {
 	votes := "[" + strings.Join([]string{
 		voted(0, 0, 3, `"given": 3, "guessed": 2, "neither": 0`),
@@ -40,14 +40,14 @@ func TestCorrected(t *testing.T) {
 	if got := names(r.Dataset, 3); got != "train/00003.bmp cat - train" {
 		t.Errorf("a training image became %q", got)
 	}
-	if want := "test: of 6 suspects 2 keep their label, 1 get another, 3 have no single right label and are not " +
+	if want := "test: of 6 suspects 2 keep their label, 1 get another label, 3 have no single right label and are not " +
 		"evaluated"; len(r.Notes) != 1 || r.Notes[0] != want {
 		t.Errorf("notes %q, expected %q", r.Notes, want)
 	}
 }
 
-// TestCorrectedReal: the published votes give the published counts: of MNIST's 100 suspects 15 are wrong (10 with a
-// known right label), of CIFAR-10's 275 54 (18), of CIFAR-100's 2,235 585 (318).
+// TestCorrectedReal checks the published counts of the published votes: 15 of MNIST's 100 suspects are wrong (10 with a
+// known right label), 54 of CIFAR-10's 275 (18), and 585 of CIFAR-100's 2,235 (318).
 func TestCorrectedReal(t *testing.T) {
 	archive, err := zip.OpenReader(reference.Asset(t, "data/label-errors-mnist-cifar.zip"))
 	if err != nil {
@@ -63,14 +63,14 @@ func TestCorrectedReal(t *testing.T) {
 	}
 	mnist := os.DirFS(reference.Asset(t, "data/mnist"))
 	for name, want := range map[string]string{
-		"mnist": "test: of 100 suspects 85 keep their label, 10 get another, 5 have no single right label and are " +
+		"mnist": "test: of 100 suspects 85 keep their label, 10 get another label, 5 have no single right label and are " +
 			"not evaluated",
-		"cifar10": "test: of 275 suspects 221 keep their label, 18 get another, 36 have no single right label and " +
+		"cifar10": "test: of 275 suspects 221 keep their label, 18 get another label, 36 have no single right label and " +
 			"are not evaluated",
-		"cifar100": "test: of 2235 suspects 1650 keep their label, 318 get another, 267 have no single right label " +
+		"cifar100": "test: of 2235 suspects 1650 keep their label, 318 get another label, 267 have no single right label " +
 			"and are not evaluated",
 	} {
-		var labels []int // 16-bit or 8-bit numbers behind numpy's header of 128 bytes
+		var labels []int // 16-bit or 8-bit numbers after numpy's header of 128 bytes
 		original := file("original_test_labels/" + name + "_test_set_original_labels.npy").Data[128:]
 		for size := len(original) / 10000; len(original) > 0; original = original[size:] {
 			labels = append(labels, int(original[0]))
@@ -103,7 +103,7 @@ func TestCorrectedReal(t *testing.T) {
 	}
 }
 
-// cifarTen is CIFAR-10's binary version with 20 training and 10 test images.
+// cifarTen is the binary version of CIFAR-10 with 20 training and 10 test images.
 func cifarTen() fstest.MapFS {
 	record := func(class int) []byte { return append([]byte{byte(class)}, make([]byte, 3072)...) }
 	var train, test []byte
@@ -117,7 +117,7 @@ func cifarTen() fstest.MapFS {
 		"batches.meta.txt": {Data: []byte("airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n")}}
 }
 
-// humanLabels returns the classes 0 to 9 twice as CSV; aggre is wrong in every fifth place, worse in every second.
+// humanLabels returns the classes 0 to 9 twice as CSV; every fifth label in aggre and every second in worse is wrong.
 func humanLabels() string {
 	text := "index,clean_label,aggre_label,worse_label\n"
 	for i := range 20 {
@@ -147,7 +147,7 @@ func TestCIFAR10N(t *testing.T) {
 	if n := r.Dataset.Noise(datasets.Train); n.Samples != 20 || n.Corrupted != 4 {
 		t.Errorf("found %+v, expected 4 of 20 labels wrong", n)
 	}
-	if want := "train: 4 of 20 labels are not CIFAR's (20.00 %), label set aggre"; len(r.Notes) != 1 ||
+	if want := "train: 4 of 20 labels differ from CIFAR's (20.00 %), label set aggre"; len(r.Notes) != 1 ||
 		r.Notes[0] != want {
 		t.Errorf("notes %q, expected %q", r.Notes, want)
 	}
@@ -163,7 +163,7 @@ func TestCIFAR10N(t *testing.T) {
 		"x: label of image 0 is 10":              "aggre_label\n" + strings.Repeat("10\n", 20),
 		"x: 90 % of the labels differ":           "aggre_label\n" + strings.Repeat("3\n", 20),
 		"row 2: aggre_label":                     "aggre_label\nx\n",
-		"is a file of PyTorch, expected CSV":     "PK",
+		"is a PyTorch file, expected CSV":        "PK",
 	} {
 		_, err := p.Dataset(folder, Options{Labels: &File{"x", []byte(text)}})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -172,7 +172,7 @@ func TestCIFAR10N(t *testing.T) {
 	}
 }
 
-// TestHumanLabelsReal: the shares of wrong labels in the published sets.
+// TestHumanLabelsReal checks the noise rates of the published sets.
 func TestHumanLabelsReal(t *testing.T) {
 	for name, rates := range map[string]map[string]string{
 		"cifar10n":  {"aggre": "9.01", "worse": "40.21", "random1": "17.23", "random2": "18.12", "random3": "17.64"},

@@ -12,7 +12,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// eachPrism calls do with path (without /data/) and label of every row of a list of PRISM's.
+// eachPrism calls do with the path (without /data/) and label of each row of a PRISM list.
 func eachPrism(t *testing.T, lists *zip.ReadCloser, name string, do func(p, label string)) {
 	t.Helper()
 	f, err := lists.Open(name)
@@ -26,7 +26,7 @@ func eachPrism(t *testing.T, lists *zip.ReadCloser, name string, do func(p, labe
 	}
 }
 
-// unlike returns the warnings about counts, without those about missing images.
+// unlike returns the warnings about counts, without the warnings about missing images.
 func unlike(r *Result) string {
 	var list []string
 	for _, w := range r.Warnings {
@@ -37,8 +37,8 @@ func unlike(r *Result) string {
 	return strings.Join(list, "; ")
 }
 
-// TestCountsSOP rebuilds the publisher's lists from PRISM's, which hold all 120,053 images: every protocol has the
-// published counts, and a missing image is reported.
+// TestCountsSOP rebuilds the publisher's lists from PRISM's lists, which contain all 120,053 images. Every protocol has
+// the published counts, and a missing image is reported.
 func TestCountsSOP(t *testing.T) {
 	lists := prismLists(t)
 	files := fstest.MapFS{}

@@ -45,17 +45,17 @@ func birds() fstest.MapFS {
 	return tree(files)
 }
 
-// cars are the devkit's names in its order (the third has a slash; in folder order the fourth precedes the second).
+// cars lists the devkit's names in its order. The third has a slash; in folder order, the fourth precedes the second.
 var cars = []string{firstCar, "Acura RL Sedan 2012", "Ram C/V Cargo Van Minivan 2012", "Acura Integra Type R 2001"}
 
-// matElementOf returns an element with its padding.
+// matElementOf returns a padded element.
 func matElementOf(kind int, data []byte) []byte {
 	out := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(kind)), uint32(len(data)))
 	out = append(out, data...)
 	return append(out, make([]byte, -len(data)&7)...)
 }
 
-// matOf returns an array: numbers, a text, a row of cells, or a struct array of fields by name.
+// matOf returns an array: numbers, a text, a row of cells, or a struct array with named fields.
 func matOf(name string, v any) []byte {
 	class, count, content := 0, 0, []byte(nil)
 	switch v := v.(type) {
@@ -105,7 +105,7 @@ func mat(variables ...[]byte) *fstest.MapFile {
 	return &fstest.MapFile{Data: out}
 }
 
-// car returns an annotation: class by the devkit's number, and file.
+// car returns an annotation with a file and a class in the devkit's numbering.
 func car(class int, field, file string, test float64) map[string]any {
 	return map[string]any{"class": []float64{float64(class)}, field: file, "test": []float64{test}}
 }
@@ -131,7 +131,7 @@ func carForms() map[string]fstest.MapFS {
 	}
 }
 
-// flowers is Oxford's folder with the given classes, whose images are put into the three sets in turn.
+// flowers returns a folder like Oxford's with the given classes, whose images are assigned to the three sets in turn.
 func flowers(classes ...float64) fstest.MapFS {
 	fsys := fstest.MapFS{"imagelabels.mat": mat(matOf("labels", classes))}
 	var sets [3][]float64
@@ -166,7 +166,7 @@ func imported(t *testing.T, preset string, fsys fs.FS, opts Options) *Result {
 	return r
 }
 
-// names returns a sample's path, given and true label, split and other columns.
+// names formats a sample: path, given and true label, split, and other columns.
 func names(d *datasets.Dataset, i int) string {
 	name := func(id int) string {
 		if id == datasets.Unlabelled {
@@ -179,7 +179,7 @@ func names(d *datasets.Dataset, i int) string {
 		strings.Join(s.Extra, " ")))
 }
 
-// official opens a folder of the real metadata.
+// official opens a folder of the publisher's real metadata.
 func official(t testing.TB, folder string) fs.FS {
 	t.Helper()
 	z, err := zip.OpenReader(reference.Asset(t, "data/official-metadata.zip"))

@@ -1,8 +1,8 @@
 // Package importing reads images and labels from sources or a published dataset, splits them, and writes a manifest.
 //
-// A published dataset is read from the files in which it is published, unpacked, and gets the splits of the papers. A
-// Preset reads all its labelled images; a Protocol assigns them to splits and knows the published counts. Classes have
-// the publisher's numbers, which the papers' "classes 1-100" refers to. No image is decoded.
+// A published dataset is read from its original, unpacked files and gets the splits used in papers. A Preset reads all
+// its labelled images; a Protocol assigns them to splits and has the published counts. Classes have the publisher's
+// numbers, to which phrases such as "classes 1-100" refer. No image is decoded.
 package importing
 
 import (
@@ -18,9 +18,9 @@ import (
 	"winnow/internal/text"
 )
 
-// Job says what to read, how to split it, and where to write it.
+// Job describes what to read, how to split it, and where to write the manifest.
 type Job struct {
-	Out  string // a manifest
+	Out  string // file name of the manifest
 	Seed uint64
 
 	Sources []Source         // if Preset is ""
@@ -28,7 +28,7 @@ type Job struct {
 	ByImage bool             // distribute images of each class instead of whole classes
 
 	Preset     string          // name of a known dataset, or ""
-	Root       location.Source // of its files, or of the paths of lists; none means each source's own
+	Root       location.Source // folder of the dataset's files or of the lists' paths; zero: each source's own
 	Protocol   string
 	Human      string
 	Labels     string // file of human labels
@@ -46,27 +46,27 @@ type Source struct {
 	Read datasets.ReadOptions
 }
 
-// Report says what was read and written.
+// Report describes what was read and written.
 type Report struct {
 	Out     string                `json:"out"`
 	Splits  []datasets.SplitCount `json:"splits"`
-	Sources []SourceRead          `json:"sources"` // none for a known dataset
+	Sources []SourceRead          `json:"sources"` // empty for a known dataset
 }
 
-// SourceRead says how a source was read.
+// SourceRead describes how a source was read.
 type SourceRead struct {
 	Source string `json:"source"`
 	*datasets.Reading
 }
 
-// gathered is what a job has read.
+// gathered is the result of reading a job's sources or dataset.
 type gathered struct {
 	*datasets.Dataset
 	read []SourceRead
-	tell func(out, warnings io.Writer) // reports on the content
+	tell func(out, warnings io.Writer) // reports the content
 }
 
-// Run reads, splits and writes. It reports to out, and differences from published numbers to warnings.
+// Run reads, splits and writes the dataset. It reports to out; differences from published numbers go to warnings.
 func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
 	read := j.readSources
 	if j.Preset != "" {
@@ -92,7 +92,7 @@ func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
 // readSources reads folders and files, and splits their images.
 func (j Job) readSources(ctx context.Context) (*gathered, error) {
 	var parts []*datasets.Dataset
-	var part []int // of each sample
+	var part []int // the source of each sample
 	g := &gathered{read: []SourceRead{}}
 	for n, s := range j.Sources {
 		s.Read.Once, s.Read.Note, s.Read.Root = ctx, j.Note, j.Root
@@ -122,15 +122,15 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 	return g, nil
 }
 
-// readOnce leaves out the samples of several sources that repeat another one; part holds the source of each. The paths
-// of a manifest have one root: equal paths below different folders, and shards in different folders, are an error.
+// readOnce leaves out samples that repeat a sample of another source; part holds the source of each sample. A manifest
+// has a single root, so equal paths below different folders, and shards in different folders, are errors.
 func (j Job) readOnce(ctx context.Context, d *datasets.Dataset, part []int) error {
 	if len(j.Sources) < 2 {
 		return nil
 	}
 	roots, shards := map[location.Source]bool{}, false
 	for _, s := range j.Sources {
-		root := location.Source{} // of lists: their paths have one root, named later
+		root := location.Source{} // for lists, whose common root is given later
 		layout, _ := datasets.LayoutOf(ctx, s.Path)
 		if layout != datasets.File {
 			root = imageroot.Resolve(j.Root, s.Path).Clean()
@@ -138,10 +138,10 @@ func (j Job) readOnce(ctx context.Context, d *datasets.Dataset, part []int) erro
 		roots[root], shards = true, shards || layout == datasets.Shards
 	}
 	if len(roots) > 1 && shards {
-		return errors.New("data import: found shards in several folders: name them by one pattern with quotes " +
-			"around, such as '*/*.tar', or give the folder above them")
+		return errors.New("data import: found shards in several folders: give one quoted name pattern for all " +
+			"of them, such as '*/*.tar', or give the folder above them")
 	}
-	first := make([]int, len(j.Sources)) // the first sample of each
+	first := make([]int, len(j.Sources)) // the first sample of each source
 	for i := range slices.Backward(part) {
 		first[part[i]] = i
 	}
@@ -150,7 +150,7 @@ func (j Job) readOnce(ctx context.Context, d *datasets.Dataset, part []int) erro
 		return fmt.Sprintf("row %d of %s", i-first[n]+1, j.Sources[n].Path)
 	})
 	if err == nil && len(notes) > 0 && len(roots) > 1 {
-		err = fmt.Errorf("%s: their paths begin in different folders: give the folder above them", notes[0])
+		err = fmt.Errorf("%s: the paths start from different folders: give the folder above them", notes[0])
 	}
 	if err != nil {
 		return fmt.Errorf("data import: %w", err)
@@ -163,16 +163,16 @@ func (j Job) readOnce(ctx context.Context, d *datasets.Dataset, part []int) erro
 	return nil
 }
 
-// checkPicturesExist looks whether the pictures of a list are there: of one without a header, unless its form was
-// named, and of any if a root was.
+// checkPicturesExist checks whether the images of a list exist. It checks lists without a header, unless the user gave
+// the format, and every list for which the user gave a root.
 func (j Job) checkPicturesExist(ctx context.Context, s Source, d *datasets.Dataset) error {
 	layout, err := datasets.LayoutOf(ctx, s.Path)
 	if !j.Root.IsZero() && (layout == datasets.Folder || layout == datasets.Zip) {
-		return fmt.Errorf("data import: %s: found a root, expected none: the paths begin in the folder itself", s.Path)
+		return fmt.Errorf("data import: %s: found a root, expected none: paths start from the folder itself", s.Path)
 	}
 	guessed := s.Read.Format == "" || s.Read.Format == datasets.Auto
 	if err != nil || layout != datasets.File || j.Root.IsZero() && (!guessed || s.Path.IsRemote()) {
-		return nil // reading it has told an error
+		return nil // reading the source reported any error
 	}
 	root, err := imageroot.Open(ctx, imageroot.Resolve(j.Root, s.Path))
 	if err == nil && guessed {
@@ -193,7 +193,7 @@ func (j Job) checkPicturesExist(ctx context.Context, s Source, d *datasets.Datas
 	return nil
 }
 
-// readPreset reads a known dataset, split by one of its protocols.
+// readPreset reads a known dataset and splits it by one of its protocols.
 func (j Job) readPreset(ctx context.Context) (*gathered, error) {
 	preset, err := Find(j.Preset)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"winnow/datasets/location"
 )
 
-// A list without a header is read only if its pictures are there or its form is named; of any list the paths that
-// name no file below a root that was given are counted, and if none does that is an error.
+// A list without a header is read only if its images exist or its format is named. If a root is given, missing files of
+// any list are counted, and it is an error if all are missing.
 func TestPicturesOfLists(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) location.Source {

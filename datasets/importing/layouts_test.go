@@ -16,11 +16,11 @@ func listOf(lines ...string) *fstest.MapFile {
 	return &fstest.MapFile{Data: []byte(strings.Join(lines, "\n") + "\n")}
 }
 
-// layout is a folder in the form in which a dataset unpacks, and the expected manifest.
+// layout is a dataset's folder as unpacked, and the expected manifest.
 type layout struct {
 	preset, protocol string
 	files            fstest.MapFS
-	want             []string // names of the samples
+	want             []string // the samples, as formatted by names
 	notes            []string
 }
 
@@ -51,7 +51,7 @@ func food101Files(below string) fstest.MapFS {
 	}
 }
 
-// dishes are 101 names.
+// dishes returns 101 class names.
 func dishes() []string {
 	var list []string
 	for i := range 101 {
@@ -149,7 +149,7 @@ func transferLayouts() []layout {
 	}
 }
 
-// Clutter and files that are not images are left out, and the training images do not depend on other files.
+// Clutter and files other than images are left out, and the choice of training images does not depend on other files.
 func TestCaltech(t *testing.T) {
 	files := fstest.MapFS{"256_ObjectCategories/257.clutter/1.jpg": {}, "256_ObjectCategories/001.ak47/RENAME2": {},
 		"256_ObjectCategories/001.ak47/deep.jpg/x.jpg": {}}
@@ -165,7 +165,7 @@ func TestCaltech(t *testing.T) {
 		return fmt.Sprint(d.Classes, len(d.Samples), len(d.Select(datasets.Train))), training
 	}
 	found, all := split()
-	inOrder := true // drawing the first files would select images taken in sequence
+	inOrder := true // whether the training images are just the first files
 	for i := range 60 {
 		inOrder = inOrder && all[fmt.Sprintf("256_ObjectCategories/001.ak47/%04d.jpg", i+1)]
 	}
@@ -249,7 +249,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// FuzzLists feeds every reader of lists: each returns an error, or paths inside the folder.
+// FuzzLists feeds every list reader: each returns an error or paths inside the folder.
 func FuzzLists(f *testing.F) {
 	for _, c := range layouts() {
 		for name, file := range c.files {

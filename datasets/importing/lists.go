@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// list is a list with an image a line.
+// list describes a list file with one image per line.
 type list struct {
-	names []string // possible names of the file
-	skip  int      // lines of its header
+	names []string // possible file names
+	skip  int      // number of header lines
 	split string
 	parse func(line string) (sample, error)
 }
@@ -36,7 +36,7 @@ func readLists(fsys fs.FS, lists ...list) (samples []sample, err error) {
 	return samples, nil
 }
 
-// eachLine passes the lines of the first of these files that exists to do, without skip lines at the beginning, empty
+// eachLine passes each line of the first of the files names that exists to do. It skips the first skip lines, empty
 // lines and a byte order mark.
 func eachLine(fsys fs.FS, skip int, do func(line string) error, names ...string) error {
 	name := names[0]
@@ -66,13 +66,13 @@ func eachLine(fsys fs.FS, skip int, do func(line string) error, names ...string)
 	return nil
 }
 
-// readTable reads a list of lines "id value" and returns the ids in order, and their values.
+// readTable reads a file of lines "id value". It returns the ids in order and the value of each id.
 func readTable(fsys fs.FS, name string) (ids []string, values map[string]string, err error) {
 	values = make(map[string]string)
 	err = eachLine(fsys, 0, func(line string) error {
 		id, value, ok := strings.Cut(line, " ")
 		if _, twice := values[id]; twice || !ok {
-			return errors.New("expected a number of its own and a value")
+			return errors.New("expected a unique number and a value")
 		}
 		ids, values[id] = append(ids, id), value
 		return nil
@@ -80,7 +80,7 @@ func readTable(fsys fs.FS, name string) (ids []string, values map[string]string,
 	return ids, values, err
 }
 
-// readClasses numbers the lines of a list from 1, in alphabetical order. Food-101N's list has a header.
+// readClasses sorts the lines of a list and numbers them from 1. It skips the header of Food-101N's list.
 func readClasses(fsys fs.FS, name string) (map[string]int, error) {
 	var order []string
 	err := eachLine(fsys, 0, func(line string) error {
@@ -93,7 +93,7 @@ func readClasses(fsys fs.FS, name string) (map[string]int, error) {
 	return rankNames(slices.Compact(order)), err
 }
 
-// rankNames numbers names from 1, in alphabetical order.
+// rankNames numbers names from 1 in alphabetical order.
 func rankNames(names []string) map[string]int {
 	numbers := make(map[string]int, len(names))
 	for i, name := range slices.Sorted(slices.Values(names)) {
@@ -107,13 +107,13 @@ func hasFile(fsys fs.FS, name string) bool {
 	return err == nil
 }
 
-// findFolder returns the folder that holds a file of this name: the root, or one directly below it other than but; ""
-// if there is none.
+// findFolder returns the folder that contains a file with this name: the root or a folder directly below the root,
+// except the folder but. It returns "" if there is none.
 func findFolder(fsys fs.FS, name, but string) string {
 	if but != "." && hasFile(fsys, name) {
 		return "."
 	}
-	entries, _ := fs.ReadDir(fsys, ".") // none is found in a folder that cannot be listed
+	entries, _ := fs.ReadDir(fsys, ".") // an unlistable folder gives ""
 	for _, e := range entries {
 		if e.Name() != but && hasFile(fsys, path.Join(e.Name(), name)) {
 			return e.Name()

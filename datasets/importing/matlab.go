@@ -14,22 +14,22 @@ import (
 	"unicode/utf16"
 )
 
-// maxMatlab bounds the size of a MATLAB file, and the total memory of its unpacked variables and their arrays. Of the
-// known datasets Stanford Cars needs most, 26 MB.
+// maxMatlab limits the size of a MATLAB file in bytes, and the total memory of its unpacked variables and arrays. Among
+// the known datasets, Stanford Cars needs most: 26 MB.
 const maxMatlab = 1 << 26
 
-// matArray is a variable of a MATLAB file, or an element of one: a numeric, char, cell or struct array. Others are
-// empty.
+// matArray is a variable of a MATLAB file or an element of a variable: a numeric, char, cell or struct array. Arrays of
+// other classes are empty.
 type matArray struct {
 	name    string
-	count   int         // of elements
-	numbers []float64   // of a numeric array
-	text    string      // of a char array of one row
-	fields  []string    // names of a struct's fields, in order
-	cells   []*matArray // elements of a cell array; of a struct, the fields of its first element, of the second, …
+	count   int         // number of elements
+	numbers []float64   // elements of a numeric array
+	text    string      // content of a char array with one row
+	fields  []string    // field names of a struct, in order
+	cells   []*matArray // elements of a cell array; for a struct, the fields of its first element, its second, …
 }
 
-// fieldOf returns a field of a struct's element, or an empty array.
+// fieldOf returns a field of one element of a struct, or an empty array.
 func (a *matArray) fieldOf(element int, name string) *matArray {
 	if k := slices.Index(a.fields, name); k >= 0 {
 		return a.cells[element*len(a.fields)+k]
@@ -37,7 +37,7 @@ func (a *matArray) fieldOf(element int, name string) *matArray {
 	return &matArray{}
 }
 
-// toInteger returns the only number of an array, -1 if it has not one.
+// toInteger returns the number in an array of one number, or -1 for any other array.
 func (a *matArray) toInteger() int {
 	if len(a.numbers) != 1 {
 		return -1
@@ -45,7 +45,7 @@ func (a *matArray) toInteger() int {
 	return int(a.numbers[0])
 }
 
-// readMatVariable reads a variable of a MATLAB file of level 5, as MATLAB writes it on today's machines (-v6, -v7).
+// readMatVariable reads a variable of a MATLAB level 5 file, the format that MATLAB writes with -v6 and -v7.
 //
 // Source: The MathWorks, "MAT-File Format", R2019b, chapter 1, level 5.
 func readMatVariable(fsys fs.FS, file, name string) (*matArray, error) {
@@ -81,7 +81,7 @@ const (
 	matCompressed = 15
 )
 
-// Classes of arrays; those from double on are numbers.
+// Classes of arrays; the classes from matDouble to matUint64 are numeric.
 const (
 	matCell   = 1
 	matStruct = 2
@@ -98,8 +98,8 @@ type matElement struct {
 
 var errMatCut = errors.New("is cut short, or states a wrong size")
 
-// nextMatElement splits the first element from in. Data of up to four bytes may be in its tag. All other elements
-// except compressed ones are padded to 8 bytes; the last of a file may lack its padding.
+// nextMatElement splits the first element off in. The tag of an element may contain up to four bytes of data. Other
+// elements are padded to 8 bytes unless they are compressed; the last element may lack its padding.
 func nextMatElement(in []byte) (matElement, []byte, error) {
 	if len(in) < 8 {
 		return matElement{}, nil, errMatCut
@@ -122,17 +122,17 @@ func nextMatElement(in []byte) (matElement, []byte, error) {
 	return e, in[end:], nil
 }
 
-// matParser counts the bytes that a file's arrays may still take.
+// matParser counts the bytes that the arrays of a file may still use.
 type matParser struct{ left int }
 
 func (p *matParser) spendBytes(n int) error {
 	if p.left -= n; p.left < 0 {
-		return fmt.Errorf("holds more than the %d MiB that a file's arrays may take", maxMatlab>>20)
+		return fmt.Errorf("has arrays of more than %d MiB, which is the limit", maxMatlab>>20)
 	}
 	return nil
 }
 
-// parseVariable reads an element at a file's top level, which may be compressed.
+// parseVariable reads a top-level element, which may be compressed.
 func (p *matParser) parseVariable(e matElement) (*matArray, error) {
 	if e.kind == matCompressed {
 		z, err := zlib.NewReader(bytes.NewReader(e.data))
@@ -154,7 +154,7 @@ func (p *matParser) parseVariable(e matElement) (*matArray, error) {
 func (p *matParser) parseArray(e matElement, depth int) (*matArray, error) {
 	a := &matArray{}
 	if e.kind != matMatrix || depth > 8 {
-		return nil, errors.New("found no array, or arrays in arrays more than 8 deep")
+		return nil, errors.New("found no array, or arrays nested more than 8 deep")
 	}
 	if err := p.spendBytes(200); err != nil || len(e.data) == 0 {
 		return a, err
@@ -198,7 +198,7 @@ func (p *matParser) parseArray(e matElement, depth int) (*matArray, error) {
 
 // parseCells reads n arrays.
 func (p *matParser) parseCells(a *matArray, in []byte, n, depth int) error {
-	if n > len(in)/8 { // each has at least its tag
+	if n > len(in)/8 { // each array has at least a tag
 		return errMatCut
 	}
 	for range n {
@@ -236,7 +236,7 @@ func (p *matParser) parseStruct(a *matArray, in []byte, depth int) error {
 	return p.parseCells(a, in, a.count*len(a.fields), depth)
 }
 
-// decodeMatText returns the characters of a row: bytes, or units of 16 bits.
+// decodeMatText decodes the characters of a row, stored as bytes or as 16-bit units.
 func decodeMatText(e matElement) string {
 	if e.kind != 4 && e.kind != 17 {
 		return string(e.data)
@@ -248,7 +248,7 @@ func decodeMatText(e matElement) string {
 	return string(utf16.Decode(units))
 }
 
-// parseNumbers reads an element of numbers, which may be stored in a smaller type than their class.
+// parseNumbers reads the numbers of an element, which may be stored in a smaller type than the array's class.
 func (p *matParser) parseNumbers(a *matArray, e matElement) error {
 	width := map[uint32]int{1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8}[e.kind]
 	if width == 0 || len(e.data) != a.count*width {

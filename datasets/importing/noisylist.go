@@ -13,11 +13,11 @@ import (
 	"winnow/internal/regular"
 )
 
-// ReadListFile reads one of the training lists released with PRISM: lines "/data/…/folder/file.jpg,label". It returns
-// nil if name is "".
+// ReadListFile reads a training list released with PRISM, with lines "/data/…/folder/file.jpg,label". It returns nil if
+// name is "".
 //
 // Source: Liu et al., "Noise-resistant deep metric learning with ranking-based instance selection", CVPR 2021. The
-// facts about the lists below were counted on the lists themselves.
+// statements about the lists below were verified on the lists themselves.
 func ReadListFile(name string) (*datasets.Dataset, error) {
 	if name == "" {
 		return nil, nil
@@ -34,20 +34,20 @@ func readList(r io.Reader, name string) (*datasets.Dataset, error) {
 	return datasets.ReadManifest(r, name, datasets.ReadOptions{Format: datasets.PRISM, StripPrefix: "/"})
 }
 
-// joinNoisyList gives the training samples the labels of a list; their old labels become the true ones. Images are
-// identified by folder and file name, because the lists' paths begin differently on every machine. Training samples
-// that are not in the list are left out: the "cleaned" lists are shorter.
+// joinNoisyList gives the training samples the labels of a list; their old labels become the true labels. Images are
+// identified by folder and file name, because the start of the lists' paths differs by machine. Training samples
+// missing in the list are left out: the "cleaned" lists are shorter.
 //
-// Lists of symmetric noise use the publisher's class numbers, from 1. Lists of small-cluster noise number the
+// Lists with symmetric noise use the publisher's class numbers, from 1. Lists with small-cluster noise number the
 // classes again from 0, because whole classes were dissolved: see nameIntactClasses.
 func joinNoisyList(samples []sample, list *datasets.Dataset) (listed []sample, warnings []string, err error) {
 	given, err := indexLabelsByFile(list)
 	if err != nil {
 		return nil, nil, err
 	}
-	names := make(map[int]string)       // of classes
+	names := make(map[int]string)       // class names by number
 	trained := make(map[int]bool)       // classes of training samples
-	labels := make([]int, len(samples)) // of the list; -1 for samples that are not in it
+	labels := make([]int, len(samples)) // labels from the list; -1 for samples that are not in the list
 	held := make(map[string]bool, len(given))
 	for i, s := range samples {
 		names[s.Class] = s.Label
@@ -55,11 +55,11 @@ func joinNoisyList(samples []sample, list *datasets.Dataset) (listed []sample, w
 		key := identifyFile(s.Path, s.Known)
 		label, ok := given[key]
 		if ok && held[key] {
-			return nil, nil, fmt.Errorf("found two images %s, expected one that the list means", key)
+			return nil, nil, fmt.Errorf("found two images %s, expected one that matches the list", key)
 		}
 		if ok && s.Split != datasets.Train {
-			return nil, nil, fmt.Errorf("the list holds %s, which is %s in this protocol: expected a list of its "+
-				"training images", s.Path, s.Split)
+			return nil, nil, fmt.Errorf("the list contains %s, which is in the split %s of this protocol: expected a "+
+				"list of training images", s.Path, s.Split)
 		}
 		if s.Split == datasets.Train {
 			trained[s.Class] = true
@@ -124,8 +124,8 @@ func identifyFile(path, name string) string {
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// findUntrained looks for labels that are not a class, which is an error, or not a training class, which happens:
-// PRISM's CUB lists give some images the label 101.
+// findUntrained checks the labels of a list. A label that is not a class is an error. A label that is no training class
+// gives a warning: PRISM's CUB lists give some images the label 101.
 func findUntrained(labels []int, names map[int]string, trained map[int]bool) (warnings []string, err error) {
 	count := make(map[int]int)
 	for _, label := range labels {
@@ -140,18 +140,18 @@ func findUntrained(labels []int, names map[int]string, trained map[int]bool) (wa
 		}
 	}
 	for _, label := range slices.Sorted(maps.Keys(count)) {
-		warnings = append(warnings, fmt.Sprintf("%d training image(s) are given the label %d (%s), which no "+
-			"training image truly has", count[label], label, names[label]))
+		warnings = append(warnings, fmt.Sprintf("%d training image(s) have the label %d (%s), which is the true label "+
+			"of no training image", count[label], label, names[label]))
 	}
 	return warnings, nil
 }
 
-// nameIntactClasses names the labels of small-cluster noise. Such a label is one class left whole plus clusters of
-// dissolved ones. It gets the name of the class all of whose images it holds: of several, the largest; of equally large
-// ones, that with the lowest number. If there is none, it gets the name of the class with most images in it. On the
-// released CUB and CARS lists this agrees with the "cleaned" lists in every label. On SOP, whose classes have as few as
-// two images, it disagrees in 156 of 8,511 labels (noise 0.25) and 218 of 5,674 (0.5), which nothing in the list could
-// decide. If a name is taken, the label becomes "label N".
+// nameIntactClasses finds class names for the labels of small-cluster noise. Such a label combines one intact class
+// with clusters of dissolved classes. It gets the name of the class whose images all have this label; of several such
+// classes, the largest, then the one with the lowest number. If there is no such class, it gets the name of the class
+// with most images in it. On the released CUB and CARS lists, this agrees with the "cleaned" lists in every label. On
+// SOP, whose classes have as few as two images, it disagrees in 156 of 8,511 labels (noise 0.25) and 218 of 5,674
+// (0.5), which the list does not determine. If a name is already used, the label is named "label N".
 func nameIntactClasses(samples []sample, labels []int, names map[int]string) map[int]string {
 	size := make(map[int]int)
 	holds := make(map[int]map[int]int) // label → class → images

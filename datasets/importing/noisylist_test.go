@@ -8,7 +8,7 @@ import (
 	"winnow/datasets"
 )
 
-// given reads a list of the fixture's birds by their numbers.
+// given reads a list of images in the folder of birds; @ stands for the start of the paths.
 func given(t *testing.T, text string) *datasets.Dataset {
 	t.Helper()
 	list, err := readList(strings.NewReader(strings.ReplaceAll(text, "@", "/data/CUB_200_2011/images/")), "list")
@@ -18,7 +18,7 @@ func given(t *testing.T, text string) *datasets.Dataset {
 	return list
 }
 
-// TestGiven: the list's labels become the given ones, those of the dataset the true ones; nothing else changes.
+// TestGiven checks that the list gives the given labels and the dataset the true labels, and changes nothing else.
 func TestGiven(t *testing.T) {
 	list := given(t, "@001.Bird/Bird_0001.jpg,1\n@001.Bird/Bird_0002.jpg,100\n"+
 		"@100.Bird/Bird_0003.jpg,101\n@999.Bird/none.jpg,1\n")
@@ -41,14 +41,14 @@ func TestGiven(t *testing.T) {
 	}
 	text := strings.Join(r.Warnings, "\n")
 	for _, want := range []string{"1 of the list's 4 images are not in the dataset",
-		"1 training image(s) are given the label 101 (101.Bird)"} {
+		"1 training image(s) have the label 101 (101.Bird)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
 	}
 }
 
-// TestGivenDissolved: labels from 0 are clusters, named after the class that they hold completely.
+// TestGivenDissolved checks labels from 0, which are clusters: each is named after the class that it contains fully.
 func TestGivenDissolved(t *testing.T) {
 	list := given(t, "@001.Bird/Bird_0001.jpg,7\n@001.Bird/Bird_0002.jpg,0\n"+
 		"@100.Bird/Bird_0003.jpg,0\n@100.Bird/Bird_0004.jpg,0\n")
@@ -64,7 +64,7 @@ func TestGivenDissolved(t *testing.T) {
 	if want := "001.Bird 100.Bird 100.Bird 100.Bird"; strings.Join(got, " ") != want {
 		t.Errorf("found %v, expected %s", got, want)
 	}
-	// Two labels of one class: the second cannot have its name.
+	// Two labels belong to one class: the second cannot have the class's name.
 	list = given(t, "@001.Bird/Bird_0001.jpg,3\n@001.Bird/Bird_0002.jpg,0\n")
 	if r, err = cub200.Dataset(birds(), Options{Given: list}); err != nil ||
 		r.Dataset.Noise(datasets.Train).Corrupted != 1 {
@@ -78,7 +78,7 @@ func TestGivenRefused(t *testing.T) {
 			"which is not the number of a class",
 		"@001.Bird/Bird_0001.jpg,-1\n":                             `the label "-1", expected a number from 0`,
 		"@001.Bird/Bird_0001.jpg,1\n@001.Bird/Bird_0001.jpg,100\n": "001.Bird/Bird_0001.jpg the labels 1 and 100",
-		"@101.Bird/Bird_0005.jpg,1\n":                              "which is test in this protocol",
+		"@101.Bird/Bird_0005.jpg,1\n":                              "which is in the split test of this protocol",
 		"@cars/1.jpg,1\n":                                          "found none of the list's 1 images",
 	} {
 		_, err := cub200.Dataset(birds(), Options{Given: given(t, text)})

@@ -12,7 +12,7 @@ import (
 	"winnow/datasets"
 )
 
-// TestOfficialFiles reads the real lists: every protocol has the published counts.
+// TestOfficialFiles reads the real lists and checks the published counts of every protocol.
 func TestOfficialFiles(t *testing.T) {
 	for _, c := range []struct {
 		preset Preset
@@ -32,7 +32,7 @@ func TestOfficialFiles(t *testing.T) {
 	}
 }
 
-// TestCUBIsPRISM: PRISM's own lists hold the same images in the same splits with the same numbers.
+// TestCUBIsPRISM checks that PRISM's lists have the same images with the same splits and class numbers.
 func TestCUBIsPRISM(t *testing.T) {
 	r, err := cub200.Dataset(official(t, "cub200-2011"), Options{Protocol: half})
 	if err != nil {
@@ -68,7 +68,7 @@ func prismCars(t *testing.T) fs.FS {
 	return fsys
 }
 
-// The devkit's real MATLAB files are read: names, and 8,144 training annotations of 196 classes.
+// The devkit's real MATLAB files are read: the names, and 8,144 training annotations of 196 classes.
 func TestDevkit(t *testing.T) {
 	real := official(t, "cars196")
 	names, err := readMatVariable(real, "cars_meta.mat", "class_names")
@@ -82,8 +82,8 @@ func TestDevkit(t *testing.T) {
 	}
 }
 
-// TestReleasedLists: the noise of PRISM's lists has the rates counted on them in every form of the dataset, and a
-// small-cluster label means what the list without the wrong labels says.
+// TestReleasedLists checks that PRISM's lists have the measured noise rates with every form of the dataset, and that
+// the names of small-cluster labels agree with the cleaned lists.
 func TestReleasedLists(t *testing.T) {
 	cub, cars := official(t, "cub200-2011"), prismCars(t)
 	for list, percent := range map[string]float64{

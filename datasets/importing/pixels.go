@@ -16,7 +16,7 @@ import (
 	"winnow/datasets/packed"
 )
 
-// Catalog lists the datasets that winnow knows, by name.
+// Catalog lists the datasets that winnow supports, by name.
 func Catalog() []Preset {
 	return []Preset{
 		caltech256, cars196, cars98N, cifar10, cifar100, cifar100N, cifar10N, cub200, fashionMNIST, flowers102, food101,
@@ -30,11 +30,11 @@ var mnistFiles = []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte
 // mnistDigits is MNIST. Source: LeCun, Cortes, Burges, "The MNIST database of handwritten digits".
 var mnistDigits = newPacked("mnist", "MNIST (LeCun, Cortes, Burges)", 60000, 10, packed.ReadMNIST, mnistFiles)
 
-// fashionMNIST has MNIST's file names. Source: Xiao, Rasul, Vollgraf, "Fashion-MNIST", 2017.
+// fashionMNIST uses the file names of MNIST. Source: Xiao, Rasul, Vollgraf, "Fashion-MNIST", 2017.
 var fashionMNIST = newPacked("fashion-mnist", "Fashion-MNIST (Xiao et al. 2017)", 60000, 10, packed.ReadMNIST,
 	mnistFiles)
 
-// cifar10 and cifar100 are CIFAR in its binary version, CIFAR-100 with the fine labels. Source: Krizhevsky 2009.
+// cifar10 and cifar100 are the binary versions of CIFAR; cifar100 has the fine labels. Source: Krizhevsky 2009.
 var (
 	cifar10 = newPacked("cifar10", "CIFAR-10, binary version (Krizhevsky 2009)", 50000, 10, packed.ReadCIFAR10,
 		[]string{"data_batch_1.bin", "test_batch.bin"})
@@ -42,20 +42,20 @@ var (
 		[]string{"train.bin", "test.bin"})
 )
 
-// cifar10N and cifar100N are CIFAR with labels that people gave the training images: the given label is a person's,
-// the true label is CIFAR's. The folder is CIFAR's; the label file is in it or is named separately.
+// cifar10N and cifar100N are CIFAR with human labels for the training images: the given label is a person's, the true
+// label is CIFAR's. The folder is CIFAR's and may contain the label file, which can also be given separately.
 //
-// CIFAR-10N has five sets: three people labelled each image (random1, random2, random3); aggre is their majority;
-// worse is a wrong one of the three if there is one. The images must be in the order of CIFAR's batches, which is
-// checked with the set clean_label.
-// Source: Wei et al., "Learning with Noisy Labels Revisited: A Study Using Real-World Human Annotations", ICLR 2022.
+// CIFAR-10N has five label sets. Three people labelled each image (random1, random2, random3); aggre is their majority;
+// worse is one of the wrong labels, if any. The images must be in the order of CIFAR's batches, which is checked with
+// the set clean_label. Source: Wei et al., "Learning with Noisy Labels Revisited: A Study Using Real-World Human
+// Annotations", ICLR 2022.
 var (
 	cifar10N = newHuman(cifar10, "cifar10n", "CIFAR-10N", "aggre", "worse", "random1", "random2", "random3")
 
 	cifar100N = newHuman(cifar100, "cifar100n", "CIFAR-100N", "noisy")
 )
 
-// newPacked returns a dataset with 10,000 test images that stores its images as bare pixels.
+// newPacked returns a dataset with 10,000 test images whose files contain bare pixels.
 func newPacked(name, title string, train, classes int, read func(fs.FS) (*datasets.Dataset, error),
 	files []string) Preset {
 	return Preset{
@@ -76,7 +76,7 @@ func newPacked(name, title string, train, classes int, read func(fs.FS) (*datase
 	}
 }
 
-// newHuman returns a dataset with human labels, of these sets, for its training images.
+// newHuman returns the dataset of with the given sets of human labels for its training images.
 func newHuman(of Preset, name, title string, sets ...string) Preset {
 	p := of
 	p.Name, p.Title, p.Human = name, title+" (Wei et al. 2022) with "+of.Title, sets
@@ -108,8 +108,8 @@ func newHuman(of Preset, name, title string, sets ...string) Preset {
 	return p
 }
 
-// giveHuman checks the labels against CIFAR's and assigns them to the training images; the old labels become the true
-// ones.
+// giveHuman checks the human labels against CIFAR's and assigns them to the training images; the old labels become the
+// true labels.
 func giveHuman(samples []sample, table map[string][]int, opts Options) error {
 	digits := opts.Human[len(strings.TrimRight(opts.Human, "0123456789")):]
 	column := strings.TrimSuffix(opts.Human, digits) + "_label" + digits // random1 is random_label1
@@ -133,8 +133,8 @@ func giveHuman(samples []sample, table map[string][]int, opts Options) error {
 	wrong := 0
 	for i, s := range train {
 		if sure && clean[i] != s.Class {
-			return fmt.Errorf("clean_label of image %d is %d, CIFAR says %d: the images are in another order", i,
-				clean[i], s.Class)
+			return fmt.Errorf("clean_label of image %d is %d, but CIFAR's label is %d: the images are in another "+
+				"order", i, clean[i], s.Class)
 		}
 		name, ok := names[labels[i]]
 		if !ok {
@@ -147,19 +147,19 @@ func giveHuman(samples []sample, table map[string][]int, opts Options) error {
 	}
 	rate := float64(wrong) / float64(max(1, len(train)))
 	if !sure && rate > 0.5 {
-		return fmt.Errorf("%.0f %% of the labels differ from CIFAR's, expected below half: the images are in "+
+		return fmt.Errorf("%.0f %% of the labels differ from CIFAR's, expected at most 50 %%: the images are in "+
 			"another order", 100*rate)
 	}
-	opts.noteObservation("train: %d of %d labels are not CIFAR's (%.2f %%), label set %s", wrong, len(train), 100*rate,
-		opts.Human)
+	opts.noteObservation("train: %d of %d labels differ from CIFAR's (%.2f %%), label set %s", wrong, len(train),
+		100*rate, opts.Human)
 	return nil
 }
 
-// readLabelTable reads sets of labels of the same images, by name: a CSV file with a header, perhaps compressed by
-// gzip.
+// readLabelTable reads label sets of the same images, by name, from a CSV file with a header, which may be compressed
+// with gzip.
 func readLabelTable(data []byte) (map[string][]int, error) {
 	if bytes.HasPrefix(data, []byte("PK")) || bytes.HasPrefix(data, []byte("\x80\x02")) {
-		return nil, fmt.Errorf("is a file of PyTorch, expected CSV: python3 -c \"import torch, pandas; " +
+		return nil, fmt.Errorf("is a PyTorch file, expected CSV; to convert it: python3 -c \"import torch, pandas; " +
 			"pandas.DataFrame(torch.load('CIFAR-10_human.pt', weights_only=False)).to_csv('cifar10n.csv', " +
 			"index=False)\"")
 	}
@@ -174,7 +174,7 @@ func readLabelTable(data []byte) (map[string][]int, error) {
 	}
 	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	if err != nil || len(rows) == 0 {
-		return nil, fmt.Errorf("expected a header with the names of label sets: %w", err)
+		return nil, fmt.Errorf("expected a CSV header with the names of label sets: %w", err)
 	}
 	table := make(map[string][]int, len(rows[0]))
 	for i, row := range rows[1:] {

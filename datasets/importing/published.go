@@ -15,43 +15,42 @@ import (
 	"winnow/internal/regular"
 )
 
-// Names of protocols. Their meaning differs by dataset: see each Protocol.
+// Names of protocols. Their meaning depends on the dataset: see each Protocol.
 const (
 	Official = "official" // the publisher's split
-	half     = "half"     // the first half of the classes trains, the other half tests: retrieval of unseen classes
-	prism    = "prism"    // PRISM's: separate training, validation and test classes
-	usual    = "usual"    // the split that papers draw if the publisher made none
+	half     = "half"     // first half of the classes for training, second half for testing, hence unseen
+	prism    = "prism"    // PRISM's protocol: separate training, validation and test classes
+	usual    = "usual"    // the usual split in papers if the publisher made none
 )
 
 // Preset is a published dataset.
 type Preset struct {
 	Name      string
 	Title     string   // for display, with the publishers
-	Files     []string // files that show that a folder holds the dataset, for messages, the most telling first
+	Files     []string // files by which to recognise the dataset, the most typical first; for messages
 	Protocols map[string]Protocol
-	Default   string   // the protocol used if none is named
+	Default   string   // the protocol used if none is given
 	Columns   []string // names of sample.Extra
-	Human     []string // names of its sets of human labels, nil if it has none
-	Corrects  bool     // corrected test labels have been published for it
-	FirstTest int      // the number of its first test image in the corrected labels
-	Packed    bool     // the images are inside the files, not in files of their own
-	// Read lists all labelled images of the folder. The error about a missing file wraps fs.ErrNotExist; Dataset
-	// adds what was expected.
+	Human     []string // names of the sets of human labels, nil if there are none
+	Corrects  bool     // whether corrected test labels have been published
+	FirstTest int      // number of the first test image in the file of corrected labels
+	Packed    bool     // whether the files contain many images each
+	// Read lists all labelled images of the folder. For a missing file it returns an error that wraps fs.ErrNotExist;
+	// Dataset adds the expected files.
 	Read func(fsys fs.FS, opts Options) ([]sample, error)
 }
 
-// Options are what a reader may depend on besides the files.
+// Options holds what a reader depends on besides the files.
 type Options struct {
 	Root     string // the folder's name, for messages
 	Protocol string // "" means the preset's default; resolved before Read is called
 	Human    string // one of the preset's Human label sets, "" for the first; resolved before Read is called
-	// Labels are human labels and Corrected are corrected test labels, in files outside the folder; nil if there
-	// are none.
+	// Labels are human labels and Corrected are corrected test labels, in files outside the folder; nil if not used.
 	Labels, Corrected *File
-	// Given is one of PRISM's released training lists, whose labels become the given ones; nil if there is none.
+	// Given is one of PRISM's released training lists, whose labels become the given labels; nil if not used.
 	Given *datasets.Dataset
 
-	notes *[]string // of the Result
+	notes *[]string // the notes of the Result
 }
 
 // noteObservation records a harmless observation of a reader.
@@ -61,13 +60,13 @@ func (o Options) noteObservation(format string, args ...any) {
 	}
 }
 
-// File is a file outside a dataset's folder.
+// File is a file outside the dataset's folder.
 type File struct {
 	Name string
 	Data []byte
 }
 
-// maxLabelFile bounds a file of labels, also unpacked: the largest known has 3 MB.
+// maxLabelFile limits the size of a label file, packed and unpacked, in bytes. The largest known file has 3 MB.
 const maxLabelFile = 8 << 20
 
 // ReadFile reads a whole file; it returns nil if name is "".
@@ -82,13 +81,13 @@ func ReadFile(name string) (*File, error) {
 	return &File{Name: name, Data: data}, nil
 }
 
-// sample is an image as its publisher lists it.
+// sample is an image as the publisher lists it.
 type sample struct {
 	Path  string   // relative to the root
-	Known string   // "folder/file" that identifies the image in released lists; "" if that is the end of Path
-	Class int      // the publisher's number of its class, to which a Range refers
-	Label string   // name of the class in the manifest, "" if it has none
-	True  string   // name of its true class, "" if unknown
+	Known string   // "folder/file" that identifies the image in released lists; "" means the end of Path
+	Class int      // the publisher's class number, to which a Range refers
+	Label string   // class name in the manifest, "" if unlabelled
+	True  string   // name of the true class, "" if unknown
 	Split string   // official split, "" if there is none
 	Extra []string // parallel to Preset.Columns
 }
@@ -96,7 +95,7 @@ type sample struct {
 // Protocol is a way to split a dataset.
 type Protocol struct {
 	Note   string  // where the split comes from, for display
-	Ranges []Range // which classes belong to which split; none: the publisher's own split
+	Ranges []Range // the classes of each split; nil: the publisher's own split
 	Counts []count // the published counts
 }
 
@@ -112,26 +111,26 @@ type count struct {
 	Images, Classes int
 }
 
-// Find returns the preset with a name.
+// Find returns the preset with this name.
 func Find(name string) (Preset, error) {
 	return catalog.Find("importing: data set", name, Catalog(), func(p Preset) []string { return []string{p.Name} })
 }
 
-// ProtocolNames lists a preset's protocols in order.
+// ProtocolNames returns a preset's protocols in text order.
 func (p Preset) ProtocolNames() []string { return slices.Sorted(maps.Keys(p.Protocols)) }
 
 // Result is a dataset split by a protocol.
 type Result struct {
 	Dataset  *datasets.Dataset
 	Protocol string
-	LeftOut  int // images that are in no split of the protocol
-	// NotListed counts the training images that are not in Options.Given; they are left out too.
+	LeftOut  int // number of images that are in no split of the protocol
+	// NotListed counts the training images left out because Options.Given does not list them.
 	NotListed int
 	Notes     []string // harmless observations
-	Warnings  []string // differences from what was published, with both numbers
+	Warnings  []string // differences from the published numbers, with both numbers
 }
 
-// Dataset reads a folder and splits it by a protocol.
+// Dataset reads a folder and splits its images by a protocol.
 func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	opts.Protocol = cmp.Or(opts.Protocol, p.Default)
 	if err := catalog.Check("importing: "+p.Name+": protocol", opts.Protocol, p.ProtocolNames()...); err != nil {
@@ -162,8 +161,9 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	r.LeftOut = len(samples)
 	samples = protocol.splitSamples(samples)
 	if r.LeftOut -= len(samples); len(samples) == 0 {
-		return nil, fmt.Errorf("importing: %s: %s: found %d images, none of them in a split of the protocol %s, "+
-			"expected one of %s", p.Name, opts.Root, r.LeftOut, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
+		return nil, fmt.Errorf("importing: %s: %s: found %d images, but none in a split of the protocol %s, "+
+			"expected the protocol %s", p.Name, opts.Root, r.LeftOut, opts.Protocol,
+			strings.Join(p.ProtocolNames(), " or "))
 	}
 	r.Dataset = assembleDataset(samples, p.Columns)
 	r.Warnings = protocol.compareSplitSizes(r.Dataset)
@@ -181,18 +181,18 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	return r, nil
 }
 
-// findAbsent reports the splits whose first image does not exist.
+// findAbsent returns a warning for each split whose first image does not exist.
 func findAbsent(fsys fs.FS, d *datasets.Dataset) (warnings []string) {
 	for _, c := range d.Count() {
 		name := d.Samples[d.Select(c.Split)[0]].Path
 		if _, err := fs.Stat(fsys, name); err != nil {
-			warnings = append(warnings, fmt.Sprintf("%s: its first image is not there: %v", c.Split, err))
+			warnings = append(warnings, fmt.Sprintf("%s: the first image is missing: %v", c.Split, err))
 		}
 	}
 	return warnings
 }
 
-// splitSamples assigns the samples to their splits and leaves out those that have none.
+// splitSamples assigns the samples to splits and leaves out samples without a split.
 func (p Protocol) splitSamples(samples []sample) []sample {
 	kept := make([]sample, 0, len(samples))
 	for _, s := range samples {
@@ -211,7 +211,7 @@ func (p Protocol) splitSamples(samples []sample) []sample {
 	return kept
 }
 
-// compareSplitSizes reports splits whose sizes differ from the published ones.
+// compareSplitSizes returns a warning for each split whose size differs from the published size.
 func (p Protocol) compareSplitSizes(d *datasets.Dataset) (warnings []string) {
 	found := make(map[string]datasets.SplitCount)
 	for _, c := range d.Count() {
@@ -246,7 +246,7 @@ func assembleDataset(samples []sample, columns []string) *datasets.Dataset {
 	return datasets.Merge(d) // sorts the classes
 }
 
-// Write reports what was read and how it differs from what was published, with warnings on errs; given is the name
+// Write reports what was read to w, and differences from the published numbers as warnings to errs. given is the name
 // of the list of noisy labels.
 func (r *Result) Write(w, errs io.Writer, preset Preset, given string) {
 	fmt.Fprintf(w, "%s, protocol %s: %s\n", preset.Title, r.Protocol, preset.Protocols[r.Protocol].Note)

@@ -13,7 +13,7 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// TestCatalog: the fields of each preset are consistent.
+// TestCatalog checks that the fields of each preset are consistent.
 func TestCatalog(t *testing.T) {
 	names := map[string]bool{}
 	for _, p := range Catalog() {
@@ -44,7 +44,7 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-// TestFixtures reads small folders in exactly the published form.
+// TestFixtures reads small folders in exactly the published format.
 func TestFixtures(t *testing.T) {
 	bird := func(splits ...string) string {
 		text := ""
@@ -97,7 +97,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestCarNumbers: classes are numbered in folder order in every form.
+// TestCarNumbers checks that classes are numbered in folder order in every form.
 func TestCarNumbers(t *testing.T) {
 	want := map[string]int{firstCar: 1, "Acura Integra Type R 2001": 2, "Acura RL Sedan 2012": 3,
 		"Ram C-V Cargo Van Minivan 2012": 4}
@@ -119,7 +119,7 @@ func TestCarNumbers(t *testing.T) {
 	}
 }
 
-// The error about a wrong root or contradicting files names the file.
+// The error about a wrong root or about inconsistent files names the file.
 func TestRefused(t *testing.T) {
 	spoil := func(name, old, text string) fs.FS {
 		fsys := birds()
@@ -143,12 +143,12 @@ func TestRefused(t *testing.T) {
 		{cub200, spoil("classes.txt", "1 001.Bird\n", ""), `image 1 has the class "1"`},
 		{cub200, spoil("train_test_split.txt", "x", ""), ""},
 		{sop, tree(map[string]string{"Ebay_train.txt": "\n", "Ebay_test.txt": "\n1 1\n"}), "Ebay_test.txt:2: found"},
-		{cars196, devkit, "devkit/cars_train_annos.mat: annotation 1: its class"},
+		{cars196, devkit, "devkit/cars_train_annos.mat: annotation 1: the class"},
 		{cars196, cut, "devkit/cars_meta.mat: is cut short"},
 		{flowers102, fstest.MapFS{"imagelabels.mat": mat(matOf("labels", []float64{1})),
 			"setid.mat": mat(matOf("trnid", []float64{2}), matOf("valid", []float64{2}), matOf("tstid", []float64{2}))},
 			"found image 2, expected 1 to 1"},
-		{cars196, fstest.MapFS{firstCar + "/1.jpg": {}}, "found 1 images, none of them in a split"},
+		{cars196, fstest.MapFS{firstCar + "/1.jpg": {}}, "found 1 images, but none in a split"},
 	} {
 		_, err := c.preset.Dataset(c.fsys, Options{Root: "here", Protocol: Official})
 		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
@@ -160,7 +160,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A difference of one image or class from a published number is reported, and so is a missing image.
+// A difference from a published number is reported even if it is a single image or class, and so is a missing image.
 func TestWarnings(t *testing.T) {
 	d := assembleDataset([]sample{{Label: "a", Split: datasets.Train}, {Label: "b", Split: datasets.Train},
 		{Label: "c", Split: datasets.Test}}, nil)
@@ -172,12 +172,12 @@ func TestWarnings(t *testing.T) {
 	}
 	fsys := birds()
 	delete(fsys, "images/001.Bird/Bird_0001.jpg")
-	if r := imported(t, "cub200", fsys, Options{}); !strings.Contains(fmt.Sprint(r.Warnings), "train: its first image") {
+	if r := imported(t, "cub200", fsys, Options{}); !strings.Contains(fmt.Sprint(r.Warnings), "train: the first image") {
 		t.Errorf("found %v", r.Warnings)
 	}
 }
 
-// FuzzMatlab: any file is read or refused.
+// FuzzMatlab checks that any file is read or gives an error.
 func FuzzMatlab(f *testing.F) {
 	for _, name := range []string{"devkit/cars_train_annos.mat", "devkit/cars_meta.mat"} {
 		f.Add(carForms()["devkit"][name].Data)

@@ -17,14 +17,14 @@ import (
 	"winnow/datasets"
 )
 
-// newOfficial returns the protocols of a dataset that has only its publisher's split.
+// newOfficial returns the protocols of a dataset that has only the publisher's split.
 func newOfficial(note string, counts ...count) map[string]Protocol {
 	return map[string]Protocol{Official: {Note: note, Counts: counts}}
 }
 
-// caltech256 is Caltech-256: one folder per class in 256_ObjectCategories, such as 001.ak47. 257.clutter is not a
-// class and is left out. It was published without a split; 60 images per class train, the most in its report's curves,
-// and [drawClassFiles] chooses which, the same on every machine. SCL-RHE (004) does not say which split it uses.
+// caltech256 is Caltech-256: one folder per class in 256_ObjectCategories, such as 001.ak47. 257.clutter is not a class
+// and is left out. The publisher gives no split; here 60 images per class are for training, as at most in its report's
+// curves, and [drawClassFiles] chooses them, the same on every machine. SCL-RHE (004) does not state its split.
 //
 // Source: Griffin, Holub, Perona, "Caltech-256 object category dataset", 2007: 30,607 images, 827 of them clutter.
 var caltech256 = Preset{
@@ -36,7 +36,7 @@ var caltech256 = Preset{
 	}},
 }
 
-// readCaltech reads the class folders, and draws training images of each.
+// readCaltech reads the class folders and draws the training images of each class.
 func readCaltech(fsys fs.FS) (samples []sample, err error) {
 	below := "256_ObjectCategories"
 	if hasFile(fsys, "001.ak47") {
@@ -69,8 +69,8 @@ func readCaltech(fsys fs.FS) (samples []sample, err error) {
 	return samples, nil
 }
 
-// drawClassFiles chooses n files of a class: those whose names have the lowest SHA-256. An additional or missing file
-// changes at most one of the others.
+// drawClassFiles chooses the n files of a class whose names have the lowest SHA-256. An additional or missing file
+// changes at most one of the other choices.
 func drawClassFiles(names []string, n int) map[string]bool {
 	order := slices.Clone(names)
 	slices.SortFunc(order, func(a, b string) int {
@@ -84,9 +84,9 @@ func drawClassFiles(names []string, n int) map[string]bool {
 	return chosen
 }
 
-// flowers102 is Oxford's 102 Category Flower Dataset: jpg/ as its archive unpacks, imagelabels.mat next to it, and
-// setid.mat for the official split. The classes have numbers but no names. No paper states the halves; their counts
-// are those of the published labels.
+// flowers102 is Oxford's 102 Category Flower Dataset: the folder jpg/ from its archive, imagelabels.mat next to it, and
+// setid.mat for the official split. The classes have numbers but no names. No paper states the sizes of the halves; the
+// counts here were computed from the published labels.
 //
 // Source: Nilsback and Zisserman, "Automated flower classification over a large number of classes", ICVGIP 2008.
 var flowers102 = Preset{
@@ -140,7 +140,7 @@ var food101 = Preset{
 	Name: "food101", Title: "Food-101 (Bossard et al. 2014)", Files: []string{"meta/train.txt", "meta/test.txt"},
 	Default: Official, Read: func(fsys fs.FS, _ Options) ([]sample, error) { return readFood101(fsys) },
 	Protocols: map[string]Protocol{
-		Official: {Note: "750 pictures of each class train, 250 test",
+		Official: {Note: "750 images of each class train, 250 test",
 			Counts: []count{{datasets.Train, 75750, 101}, {datasets.Test, 25250, 101}}},
 		half: {Note: "the first 50 classes train, the other 51 test, as in PRISM's released list",
 			Ranges: []Range{{datasets.Train, 1, 50}, {datasets.Test, 51, 101}},
@@ -159,7 +159,7 @@ func readFood101(fsys fs.FS) ([]sample, error) {
 		list{names: []string{"meta/test.txt"}, split: datasets.Test, parse: parse})
 }
 
-// newFoodSample returns the image of a key such as apple_pie/1005649, with the class before the slash.
+// newFoodSample returns the sample of a key such as apple_pie/1005649, in which the class precedes the slash.
 func newFoodSample(names map[string]int, key, ending string) (sample, error) {
 	class, _, _ := strings.Cut(key, "/")
 	if names[class] == 0 {
@@ -168,12 +168,12 @@ func newFoodSample(names map[string]int, key, ending string) (sample, error) {
 	return sample{Path: "images/" + key + ending, Class: names[class], Label: class}, nil
 }
 
-// food101N is Food-101N: images of Food-101's dishes from the web, about a fifth of them wrongly labelled. It has
-// no test images of its own: for half and prism the root is the folder that contains both Food-101N and Food-101,
-// under any names.
+// food101N is Food-101N: web images of Food-101's dishes, about a fifth of them mislabelled. It has no test images of
+// its own. For half and prism, the root is therefore the folder that contains the folders of Food-101N and Food-101,
+// which may have any names.
 //
-// People verified some labels: the column verified holds 1 (right) or 0 (wrong). An image whose label is right has
-// it as true_label too; what the others show is unknown.
+// People verified some labels: the column verified is 1 (right) or 0 (wrong). A right label is also the true_label; the
+// true labels of all other images are unknown.
 // Source: Lee et al., "CleanNet: Transfer Learning for Scalable Image Classifier Training with Label Noise", CVPR 2018.
 var food101N = Preset{
 	Name: "food101n", Title: "Food-101N (Lee et al. 2018)", Files: []string{foodNList, "meta/verified_train.tsv"},
@@ -192,7 +192,7 @@ var food101N = Preset{
 
 const foodNList = "meta/imagelist.tsv"
 
-// readFood101N reads Food-101N alone, or its classes 1 to 50 and the others of Food-101.
+// readFood101N reads all of Food-101N, or its classes 1 to 50 and the other classes of Food-101.
 func readFood101N(fsys fs.FS, opts Options) ([]sample, error) {
 	noisy := findFolder(fsys, foodNList, "")
 	if opts.Protocol == Official {
@@ -228,7 +228,7 @@ func readFood101N(fsys fs.FS, opts Options) ([]sample, error) {
 	return samples, nil
 }
 
-// readFoodNList reads the images of Food-101N, and which labels people verified, if these lists are there.
+// readFoodNList reads the images of Food-101N and, if the lists exist, which labels people verified.
 func readFoodNList(fsys fs.FS) ([]sample, error) {
 	names, err := readClasses(fsys, "meta/classes.txt")
 	if err != nil {
@@ -255,9 +255,8 @@ func readFoodNList(fsys fs.FS) ([]sample, error) {
 		}})
 }
 
-// pets is the Oxford-IIIT Pet Dataset: images/ and annotations/ as its two archives unpack. The list trainval.txt
-// is the training split and test.txt the test split. A class has the name in its images' file names:
-// Abyssinian_100.jpg is an Abyssinian.
+// pets is the Oxford-IIIT Pet Dataset: images/ and annotations/ from its two archives. trainval.txt lists the training
+// split and test.txt the test split. The class name is part of the file name: Abyssinian_100.jpg shows an Abyssinian.
 //
 // Source: Parkhi et al., "Cats and Dogs", CVPR 2012; counts are those of the published lists.
 var pets = Preset{
@@ -284,9 +283,9 @@ func parsePet(line string) (s sample, err error) {
 	return s, err
 }
 
-// places365 is Places365-Standard: the lists of its file list archive, and its images as they unpack, small
-// (data_256, val_256) or large (data_large, val_large); if both exist, the small ones. The labels of its test
-// images were never published, so its validation images are the test split.
+// places365 is Places365-Standard: the lists of its file list archive and its images as unpacked, small (data_256,
+// val_256) or large (data_large, val_large). If both sizes exist, the small images are used. The labels of the test
+// images were never published, so the validation images are the test split.
 //
 // Source: Zhou et al., "Places: a 10 million image database for scene recognition", TPAMI 2018.
 var places365 = Preset{
@@ -305,7 +304,7 @@ func readPlaces(fsys fs.FS) ([]sample, error) {
 	names := map[string]string{}
 	err := eachLine(fsys, 0, func(line string) error {
 		name, class, _ := strings.Cut(line, " ")
-		names[class] = name[min(3, len(name)):] // without the folder of its first letter
+		names[class] = name[min(3, len(name)):] // without the folder named after the first letter
 		return nil
 	}, placesClasses)
 	if err != nil {
@@ -319,7 +318,7 @@ func readPlaces(fsys fs.FS) ([]sample, error) {
 		return func(line string) (s sample, err error) {
 			image, class, _ := strings.Cut(line, " ")
 			if s.Path, s.Label = path.Join(folder, image), names[class]; s.Label == "" {
-				return s, errors.New("expected an image and the number of a class of " + placesClasses)
+				return s, errors.New("expected an image and a class number from " + placesClasses)
 			}
 			s.Class, err = strconv.Atoi(class)
 			return s, err
@@ -330,12 +329,12 @@ func readPlaces(fsys fs.FS) ([]sample, error) {
 		list{names: []string{"places365_val.txt"}, split: datasets.Test, parse: parseBelow("val_256", "val_large")})
 }
 
-// imageNet is ImageNet's classification data of 2012: one folder per synset in train/, and in val/ too, into which its
-// images must be sorted. The labels of the test images were never published, so the validation images are the test
-// split, in the order of their numbers.
+// imageNet is ImageNet's classification dataset of 2012: one folder per synset in train/ and in val/, into which the
+// user must have sorted the validation images. The labels of the test images were never published, so the validation
+// images are the test split, in the order of their numbers.
 //
-// Classes are numbered from 0 in the order of their synsets, as in most lists, and named by synset, because two of them
-// have the same word, crane.
+// Classes are numbered from 0 in the order of their synsets, as in most lists. They are named by synset, because two
+// classes have the same word, crane.
 // Source: Russakovsky et al., "ImageNet Large Scale Visual Recognition Challenge", IJCV 2015.
 var imageNet = Preset{
 	Name: "imagenet", Title: "ImageNet, ILSVRC 2012 (Russakovsky et al. 2015)",
@@ -378,7 +377,7 @@ func readImageNet(fsys fs.FS) (samples []sample, err error) {
 		samples[i].Class = rank[samples[i].Label] - 1
 	}
 	slices.SortStableFunc(samples, func(a, b sample) int {
-		of := func(s sample) string { // the validation images last, by their numbers
+		of := func(s sample) string { // validation images last, ordered by number
 			if s.Split == datasets.Test {
 				return "val/" + path.Base(s.Path)
 			}
@@ -389,10 +388,10 @@ func readImageNet(fsys fs.FS) (samples []sample, err error) {
 	return samples, nil
 }
 
-// iNat2017 is the data of the iNaturalist competition of 2017: train2017.json and val2017.json next to the images,
-// which are where the lists say (train_val_images/). The labels of the test images were never published, so the
-// validation images are the test split. A class has its category's name, followed by its number if two categories share
-// a name.
+// iNat2017 is the dataset of the iNaturalist competition of 2017: train2017.json, val2017.json, and the images in
+// train_val_images/, as in the lists. The labels of the test images were never published, so the validation images are
+// the test split. A class is named after its category, followed by the category's number if two categories share a
+// name.
 //
 // Source: Van Horn et al., "The iNaturalist species classification and detection dataset", CVPR 2018, and the
 // competition's page.
@@ -446,8 +445,8 @@ func readINat(fsys fs.FS, name, split string) ([]sample, error) {
 	for i, m := range all.Images {
 		class, ok := category[m.ID]
 		if !ok || names[class] == "" {
-			return nil, fmt.Errorf("%s: image %s has no category, expected one: lists of test images have none", name,
-				m.File)
+			return nil, fmt.Errorf("%s: image %s has no category, expected one (lists of test images have none)",
+				name, m.File)
 		}
 		samples[i] = sample{Path: m.File, Class: class, Label: names[class], Split: split}
 		if uses[names[class]] > 1 {

@@ -11,11 +11,11 @@ import (
 	"winnow/datasets"
 )
 
-// cub200 is CUB-200-2011 as its archive unpacks: lists of "id value" lines next to images/. Only the official split
-// needs train_test_split.txt.
+// cub200 is CUB-200-2011 as unpacked from its archive: lists of "id value" lines next to images/. Only the official
+// split needs train_test_split.txt.
 //
-// Source: Wah et al., "The Caltech-UCSD Birds-200-2011 Dataset", 2011; PRISM's split: METHODS of Liu et al., "Noise-
-// resistant deep metric learning with ranking-based instance selection", CVPR 2021, and its released lists.
+// Source: Wah et al., "The Caltech-UCSD Birds-200-2011 Dataset", 2011; PRISM's split: METHODS of Liu et al.,
+// "Noise-resistant deep metric learning with ranking-based instance selection", CVPR 2021, and its released lists.
 var cub200 = Preset{
 	Name: "cub200", Title: "CUB-200-2011 (Wah et al. 2011)", Default: half, Read: readCUB,
 	Files: []string{"images.txt", "image_class_labels.txt", "classes.txt", "train_test_split.txt", "images"},
@@ -68,7 +68,7 @@ func readCUB(fsys fs.FS, opts Options) ([]sample, error) {
 	return samples, nil
 }
 
-// carProtocols returns the protocols of CARS196's classes, with the training images of one of its kind.
+// carProtocols returns the protocols of CARS196's classes for a dataset with this number of training images.
 func carProtocols(images int) map[string]Protocol {
 	train := count{datasets.Train, images, 98}
 	return map[string]Protocol{
@@ -92,12 +92,11 @@ func carProtocols(images int) map[string]Protocol {
 //     cars_test_annos_withlabels.mat in devkit/;
 //   - a folder per class, perhaps below train/ and test/, or below images/.
 //
-// Classes are numbered in the order of their names as folders ("/" becomes "-"), as in PRISM's released lists. The
-// devkit's own numbers differ. Classes 1-98 are the same either way, but by the devkit's numbers 99-147 would hold
-// 4,058 images instead of 4,059.
+// Classes are numbered in the order of their folder names ("/" becomes "-"), as in PRISM's released lists. The devkit's
+// numbers differ: classes 1-98 are the same, but its classes 99-147 have 4,058 images instead of 4,059.
 //
-// Source: Krause et al., "3D object representations for fine-grained categorization", 3DRR 2013. PRISM speaks of 98
-// + 48 + 48 classes, which is 194 of 196: prism adds the other two to validation and test.
+// Source: Krause et al., "3D object representations for fine-grained categorization", 3DRR 2013. PRISM mentions 98 + 48
+// + 48 classes, which is 194 of 196; the protocol prism adds the other two to validation and test.
 var cars196 = Preset{
 	Name: "cars196", Title: "Stanford Cars (Krause et al. 2013)", Default: half,
 	Files: []string{"cars_annos.mat", "devkit/cars_meta.mat", firstCar, "train/" + firstCar, "images/" + firstCar},
@@ -108,7 +107,7 @@ var cars196 = Preset{
 	}),
 }
 
-// withOfficial adds the publisher's split to protocols.
+// withOfficial adds the publisher's split to the protocols.
 func withOfficial(all map[string]Protocol, official Protocol) map[string]Protocol {
 	all[Official] = official
 	return all
@@ -147,7 +146,7 @@ func readCars(fsys fs.FS) (samples []sample, err error) {
 		for i := range list.count {
 			class := list.fieldOf(i, "class").toInteger() - 1
 			if class < 0 || class >= len(folders) {
-				return nil, fmt.Errorf("%s: annotation %d: its class is not among the %d names", name, i+1,
+				return nil, fmt.Errorf("%s: annotation %d: the class is not among the %d names", name, i+1,
 					len(folders))
 			}
 			file := list.fieldOf(i, "relative_im_path").text
@@ -169,7 +168,7 @@ func readCars(fsys fs.FS) (samples []sample, err error) {
 	return samples, nil
 }
 
-// readCarFolders reads one folder per class; those below train/ and test/ have the official split.
+// readCarFolders reads one folder per class. Below train/ and test/, the folders have the official split.
 func readCarFolders(fsys fs.FS, dir string) ([]sample, error) {
 	sub, err := fs.Sub(fsys, dir)
 	if err != nil {
@@ -191,8 +190,8 @@ func readCarFolders(fsys fs.FS, dir string) ([]sample, error) {
 	return samples, nil
 }
 
-// knownCars distinguishes images of a class that have the same name in the official training and test set. In
-// PRISM's lists, which have both in the class folder, the test image has "_2" after its number.
+// knownCars distinguishes images of a class with the same name in the official training and test sets. PRISM's lists
+// have both images in the class folder, the test image with "_2" after its number.
 func knownCars(samples []sample) {
 	training := make(map[string]bool)
 	for _, s := range samples {
@@ -208,13 +207,13 @@ func knownCars(samples []sample) {
 	}
 }
 
-// cars98N is CARS-98N: images that a web search found for the 98 training classes of CARS196. The lists are
-// PRISM's, CARSN_train.csv and, for the test classes, CARSN_test.csv, in the root or in datalist/. The labels are
-// PRISM's too: the classes of CARS196, from 1 in the order of their names. The lists' paths
-// are cut to what exists below the root: /data/cars_noise/img_v3/0/x.jpg is the first that exists of
+// cars98N is CARS-98N: images found by a web search for the 98 training classes of CARS196. The lists are PRISM's, in
+// the root or in datalist/: CARSN_train.csv and, for the test classes, CARSN_test.csv. The labels are also PRISM's: the
+// classes of CARS196, numbered from 1 in the order of their names. The lists have absolute paths, whose leading folders
+// are removed until a file exists below the root: /data/cars_noise/img_v3/0/x.jpg is tried as
 // data/cars_noise/img_v3/0/x.jpg, cars_noise/img_v3/0/x.jpg, img_v3/0/x.jpg and 0/x.jpg.
 //
-// It has not been published which labels are wrong.
+// Which labels are wrong has not been published.
 // Source: Liu et al., "Noise-resistant Deep Metric Learning with Ranking-based Instance Selection", CVPR 2021.
 var cars98N = Preset{
 	Name: "cars98n", Title: "CARS-98N with PRISM's lists (Liu et al. 2021)", Default: Official, Read: readCars98N,
@@ -233,8 +232,7 @@ func readCars98N(fsys fs.FS, opts Options) ([]sample, error) {
 	return append(samples, test...), err
 }
 
-// readPrismList reads a list of lines "absolute path,label", and finds which of the path's folders the root stands
-// for.
+// readPrismList reads lines "absolute path,label" and removes the leading folders of each path that are above the root.
 func readPrismList(fsys fs.FS, split, name string) ([]sample, error) {
 	samples, err := readLists(fsys, list{names: []string{name, "datalist/" + name}, split: split,
 		parse: func(line string) (s sample, err error) {
@@ -254,8 +252,8 @@ func readPrismList(fsys fs.FS, split, name string) ([]sample, error) {
 	return samples, err
 }
 
-// countFoldersAbove returns how many leading folders of the paths are above the root, by the first file that exists; 1
-// (PRISM's /data) if none does.
+// countFoldersAbove returns the number of leading folders that are above the root, determined by the first file that
+// exists. If no file exists, it returns 1 (PRISM's /data).
 func countFoldersAbove(fsys fs.FS, samples []sample) int {
 	for _, s := range samples {
 		rest, ok := s.Path, true
@@ -270,11 +268,11 @@ func countFoldersAbove(fsys fs.FS, samples []sample) int {
 }
 
 // sop is Stanford Online Products: images of articles on sale, one class per article, 2 to 12 images each.
-// Ebay_train.txt holds the classes 1 to 11,318, Ebay_test.txt the others; PRISM's lists have the same numbers.
+// Ebay_train.txt contains the classes 1 to 11,318, Ebay_test.txt the others; PRISM's lists use the same numbers.
 //
-// PRISM speaks of 50 %, 25 % and 25 % of the classes, and its released training lists hold the 11,318 of the usual
-// half. Here validation and test are the halves of the other 11,316, in the order of their numbers; their counts
-// are those of PRISM's SOP_test.csv divided in this way.
+// PRISM mentions 50 %, 25 % and 25 % of the classes, and its released training lists contain the 11,318 classes of the
+// usual half. Here, validation and test are the two halves of the other 11,316 classes, in the order of their numbers.
+// The counts are from PRISM's SOP_test.csv, divided in the same way.
 // Source: Song et al., "Deep Metric Learning via Lifted Structured Feature Embedding", CVPR 2016.
 var sop = Preset{
 	Name: "sop", Title: "Stanford Online Products (Song et al. 2016)", Default: Official,
@@ -298,7 +296,7 @@ var sop = Preset{
 
 var sopHalves = []count{{datasets.Train, 59551, 11318}, {datasets.Test, 60502, 11316}}
 
-// parseSOP parses a line of image_id, class_id, super_class_id and path.
+// parseSOP parses a line with image_id, class_id, super_class_id and path.
 func parseSOP(line string) (s sample, err error) {
 	fields := strings.Fields(line)
 	if len(fields) != 4 {
@@ -309,13 +307,13 @@ func parseSOP(line string) (s sample, err error) {
 	return s, err
 }
 
-// inShop is DeepFashion's In-Shop Clothes Retrieval benchmark. Its test images are queries and a gallery: each
-// query searches for images of the same article in the gallery, never among the queries.
+// inShop is DeepFashion's In-Shop Clothes Retrieval benchmark. Its test images are queries and a gallery: for each
+// query, images of the same article are searched in the gallery only.
 //
-// The list is next to the images or in Eval/; the images are in img/ or Img/img/, as its archives unpack. A class is an
-// item: id_00000002 is class 2.
+// The list is next to the images or in Eval/; the images are in img/ or, as unpacked from the archive, in Img/img/. A
+// class is an item: id_00000002 is class 2.
 //
-// Source: Liu et al., "DeepFashion", CVPR 2016. The counts of queries and gallery are the usually cited ones.
+// Source: Liu et al., "DeepFashion", CVPR 2016. The counts of queries and gallery are those usually cited.
 var inShop = Preset{
 	Name: "inshop", Title: "In-Shop Clothes Retrieval of DeepFashion (Liu et al. 2016)", Default: Official,
 	Files: []string{"list_eval_partition.txt", "Eval/list_eval_partition.txt"},

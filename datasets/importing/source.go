@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// SourceAndSplit splits SOURCE=SPLIT. If a file exists under the whole name, it is a source with a = in its name.
+// SourceAndSplit splits SOURCE=SPLIT. If a file has the whole name, the name is a source that contains a "=".
 func SourceAndSplit(arg string) (source, split string) {
 	i := strings.LastIndexByte(arg, '=')
 	if _, err := os.Stat(arg); err == nil || i <= 0 {

@@ -1,9 +1,9 @@
-// Package location says where files and folders are. A [Source] is a path of this machine, also as a file://
-// address, or an address in an object store. It is parsed once, where a person or a file names it; everything else
-// takes the value. Requests to a store end with a context.
+// Package location describes where files and folders are. A [Source] is a path on this machine, also given as a file://
+// address, or an address in an object store. Addresses are parsed once, where the user or a file gives them; all other
+// code uses the Source. Contexts cancel the requests to a store.
 //
-// A store is a [Tree], which is read. The package itself talks to no store, so programs without one link no client.
-// [Use] registers a store, as the command line does (winnow/datasets/bucket).
+// Stores are read as a [Tree]. The package contains no client of a store, so programs that need none link none. [Use]
+// registers a store, as the command line does (winnow/datasets/bucket).
 package location
 
 import (
@@ -32,23 +32,23 @@ const (
 
 var options = []string{Anonymous, Endpoint, PathStyle, Profile, Region}
 
-// Source is where a file or folder is, or several files whose names share a pattern. Sources can be compared. The
-// zero value says nothing.
+// Source is the location of a file or folder, or a name pattern for several files. Sources are comparable. The zero
+// value is no location.
 type Source struct {
 	scheme  string // "" for this machine
-	path    string // on this machine, or BUCKET/KEY
-	options string // of an object store, as given, with the question mark
-	err     error  // why it cannot be opened
+	path    string // path on this machine, or BUCKET/KEY
+	options string // options of an object store, as given, with the question mark
+	err     error  // why the source cannot be opened
 }
 
-// Parse returns the source that a person names: a path, file://PATH, s3://BUCKET/KEY or gs://BUCKET/KEY, the last
-// two with options after a question mark. "-" is standard input.
+// Parse returns the source for a name given by the user: a path, file://PATH, s3://BUCKET/KEY or gs://BUCKET/KEY; the
+// last two may have options after a question mark. "-" is standard input.
 func Parse(name string) (Source, error) {
 	s := At(name)
 	return s, s.err
 }
 
-// At is [Parse] for a name that is opened at once: what is wrong with it is the error of whatever opens it.
+// At is [Parse] for a name that is opened soon: opening the source returns the error of an invalid name.
 func At(name string) Source {
 	scheme, rest, ok := strings.Cut(name, "://")
 	switch {
@@ -80,15 +80,15 @@ func All(names []string) []Source {
 	return list
 }
 
-// checkAddress says what is wrong with an address in an object store.
+// checkAddress returns an error if an address in an object store is invalid.
 func (s Source) checkAddress() error {
 	name := s.Bucket()
 	if name == "" {
 		return fmt.Errorf("found no bucket, expected %s://BUCKET/KEY", s.scheme)
 	}
 	if strings.ContainsAny(name, "@: ") {
-		return fmt.Errorf("found the bucket %q, expected only a name: credentials come from the environment, "+
-			"another server from ?endpoint=", name)
+		return fmt.Errorf("found the bucket %q, expected a bare name: set credentials in the environment, "+
+			"and another server with ?endpoint=", name)
 	}
 	values, err := url.ParseQuery(strings.TrimPrefix(s.options, "?"))
 	if err != nil {
@@ -102,8 +102,8 @@ func (s Source) checkAddress() error {
 	return nil
 }
 
-// cutOptions splits the options from an address, with their question mark. Because a question mark is also a
-// wildcard, the options must begin with a known one.
+// cutOptions splits the options, with their question mark, from an address. A question mark may also be a wildcard, so
+// it only starts options if it is followed by a name and "=".
 func cutOptions(name string) (address, given string) {
 	at := strings.LastIndexByte(name, '?')
 	if at < 0 {
@@ -115,7 +115,7 @@ func cutOptions(name string) (address, given string) {
 	return name[:at], name[at:]
 }
 
-// String returns the path or the address, "" for the zero value.
+// String returns the path or address; "" for the zero value.
 func (s Source) String() string {
 	if s.scheme == "" {
 		return s.path
@@ -123,43 +123,43 @@ func (s Source) String() string {
 	return s.scheme + "://" + s.path + s.options
 }
 
-// IsZero reports whether a source says nothing.
+// IsZero reports whether s is the zero value.
 func (s Source) IsZero() bool { return s == Source{} }
 
 // IsRemote reports whether a source is in an object store.
 func (s Source) IsRemote() bool { return s.scheme != "" }
 
-// IsZip reports whether a source has the name of a zip file, which is read as the folder it holds.
+// IsZip reports whether a source has the name of a zip file, which is read as a folder.
 func (s Source) IsZip() bool { return strings.EqualFold(s.Ext(), ".zip") }
 
-// Path returns the path on this machine, or an object store's BUCKET/KEY.
+// Path returns the path on this machine or, in an object store, BUCKET/KEY.
 func (s Source) Path() string { return s.path }
 
-// With returns the source at another [Source.Path], on the same machine or in the same object store.
+// With returns the source with another [Source.Path] on the same machine or in the same object store.
 func (s Source) With(path string) Source { return Source{s.scheme, path, s.options, s.err} }
 
 // Scheme returns [S3] or [Google], "" for a source on this machine.
 func (s Source) Scheme() string { return s.scheme }
 
-// Bucket returns the bucket of a source in an object store.
+// Bucket returns the bucket of an object store's address.
 func (s Source) Bucket() string {
 	name, _, _ := strings.Cut(s.path, "/")
 	return name
 }
 
-// Key returns the key of a source in an object store, without slashes at its ends; "" is the whole bucket.
+// Key returns the key of an object store's address without slashes at the ends; "" is the whole bucket.
 func (s Source) Key() string {
 	_, key, _ := strings.Cut(s.path, "/")
 	return strings.Trim(path.Clean("/"+key), "/")
 }
 
-// Option returns an option of a source in an object store.
+// Option returns an option of an object store's address.
 func (s Source) Option(name string) string {
-	values, _ := url.ParseQuery(strings.TrimPrefix(s.options, "?")) // valid: check has parsed them
+	values, _ := url.ParseQuery(strings.TrimPrefix(s.options, "?")) // valid: checkAddress has parsed the options
 	return values.Get(name)
 }
 
-// Join returns the source of a slash-separated path in a folder.
+// Join returns the source of a slash-separated path inside a folder.
 func (s Source) Join(name string) Source {
 	if s.IsRemote() {
 		return s.With(path.Join(s.path, name))
@@ -181,10 +181,10 @@ func (s Source) Parent() Source {
 // Base returns the last element of the path.
 func (s Source) Base() string { return filepath.Base(s.path) }
 
-// Ext returns the ending of the last element of the path, from its last dot on.
+// Ext returns the extension of the last element of the path, starting with its last dot.
 func (s Source) Ext() string { return filepath.Ext(s.path) }
 
-// Rel returns the slash-separated path from a folder to a source below it.
+// Rel returns the slash-separated path from folder s to a source below it.
 func (s Source) Rel(below Source) (string, error) {
 	if s.IsRemote() {
 		return strings.TrimPrefix(below.path, path.Clean(s.path)+"/"), nil
@@ -201,7 +201,7 @@ func (s Source) Clean() Source {
 	return s.With(filepath.Clean(s.path))
 }
 
-// Absolute returns the source in a form that does not depend on the working folder.
+// Absolute returns a source that does not depend on the working folder.
 func (s Source) Absolute() (Source, error) {
 	if s.IsRemote() || s.IsZero() {
 		return s, nil

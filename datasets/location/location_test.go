@@ -19,7 +19,7 @@ func TestParse(t *testing.T) {
 		"s3://b": "s3 b   ", "s3://b/": "s3 b   ", "gs://b/a/c.csv": "gs b a/c.csv  ", "s3://b//a/../c/": "s3 b c  ",
 		"s3://b/k?region=eu-west-1": "s3 b k eu-west-1 ", "s3://b/a-0?.tar": "s3 b a-0?.tar  ",
 		"s3://b/a-0?.tar?anonymous=true": "s3 b a-0?.tar  true",
-		"s3:///k":                        "s3:///k: found no bucket", "s3://id:key@b/k": "expected only a name",
+		"s3:///k":                        "s3:///k: found no bucket", "s3://id:key@b/k": "expected a bare name",
 		"s3://b/k?colour=red": `found the option "colour", expected one of anonymous`,
 		"http://b/k":          "found the scheme http, expected a path, file://, s3:// or gs://",
 	} {
@@ -65,7 +65,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestOpen: a file is the same by path, by file:// address, and in a bucket.
+// TestOpen checks that a file is the same by path, by file:// address, and in a bucket.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("bytes"), 0o600); err != nil {

@@ -14,7 +14,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// File is an open file that can be read from the start or at any position.
+// File is an open file that can be read sequentially or at any offset.
 type File interface {
 	fs.File
 	io.ReaderAt
@@ -24,10 +24,10 @@ type File interface {
 type Tree interface {
 	fs.StatFS
 	fs.ReadDirFS
-	Names(prefix string) iter.Seq2[string, error] // all files whose paths begin with prefix, sorted
+	Names(prefix string) iter.Seq2[string, error] // all files whose paths start with prefix, sorted
 }
 
-// stores opens folders of object stores, and single files as trees whose only name is ".".
+// stores opens a folder of an object store, or a single file as a tree with the only name ".".
 var stores atomic.Pointer[func(ctx context.Context, at Source) (Tree, error)]
 
 // Use sets the function that opens object stores in this process.
@@ -40,7 +40,7 @@ func (s Source) openStoreTree(ctx context.Context) (Tree, error) {
 	}
 	use := stores.Load()
 	if use == nil {
-		return nil, fmt.Errorf("location: %s: this program reads no object stores, expected one that has called "+
+		return nil, fmt.Errorf("location: %s: this program cannot read object stores, because it has not called "+
 			"location.Use(bucket.Open)", s)
 	}
 	return (*use)(ctx, s)
@@ -58,7 +58,7 @@ func (s Source) Stat(ctx context.Context) (fs.FileInfo, error) {
 	return tree.Stat(".")
 }
 
-// Open opens a file; on this machine it must be a regular file.
+// Open opens a file, which on this machine must be a regular file.
 func (s Source) Open(ctx context.Context) (File, error) {
 	if !s.IsRemote() {
 		return regular.Open(s.path)
@@ -79,7 +79,7 @@ func (s Source) Open(ctx context.Context) (File, error) {
 	return nil, &fs.PathError{Op: "open", Path: s.String(), Err: errors.Join(err, f.Close())}
 }
 
-// Stream opens a file that is read only once, which may be a pipe ([Source.IsPipe]).
+// Stream opens a file that is read only once and may be a pipe ([Source.IsPipe]).
 func (s Source) Stream(ctx context.Context) (io.ReadCloser, error) {
 	if s.IsRemote() {
 		return s.Open(ctx)
@@ -87,7 +87,7 @@ func (s Source) Stream(ctx context.Context) (io.ReadCloser, error) {
 	return regular.Stream(s.path)
 }
 
-// IsPipe reports whether the shell opened the source for the program: standard input, or <(…).
+// IsPipe reports whether a source was opened by the shell: standard input or <(…).
 func (s Source) IsPipe() bool { return !s.IsRemote() && regular.Given(s.path) }
 
 // Dir opens a folder.
@@ -110,7 +110,7 @@ func (s Source) ReadDir(ctx context.Context) ([]fs.DirEntry, error) {
 	return tree.ReadDir(".")
 }
 
-// Names lists the files of a folder in an object store whose paths begin with prefix, at any depth.
+// Names lists the files at any depth in an object store's folder whose paths start with prefix.
 func (s Source) Names(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	tree, err := s.openStoreTree(ctx)
 	if err != nil {

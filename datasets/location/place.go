@@ -6,17 +6,16 @@ import (
 	"slices"
 )
 
-// Place records in a folder where something is that the folder was made from, so that it is found again from
-// anywhere. The path relative to the folder finds it if both were moved together; the absolute path if only the
-// folder was moved or a command runs elsewhere.
+// Place records, in a folder that a command creates, the location of something it was made from, so that it can be
+// found again. The path relative to the folder is right if both were moved together. The absolute path is right if only
+// the folder was moved, or if a command runs in another working folder.
 type Place struct {
-	Given      Source `json:"given"` // relative to the command's working folder
+	Given      Source `json:"given"` // as given, relative to the working folder
 	FromFolder string `json:"from_folder,omitempty"`
 	Absolute   Source `json:"absolute"`
 }
 
-// PlaceOf returns the place of a source for the folder dir. It has no absolute path if the working folder no longer
-// exists.
+// PlaceOf returns the place of a source for the folder dir. It has no absolute path if the working folder was deleted.
 func PlaceOf(dir string, s Source) Place {
 	p := Place{Given: s}
 	absolute, err := s.Absolute()
@@ -24,10 +23,10 @@ func PlaceOf(dir string, s Source) Place {
 		return p
 	}
 	p.Absolute = absolute
-	if s.IsRemote() { // the same from everywhere
+	if s.IsRemote() { // an address is the same from everywhere
 		return p
 	}
-	// The last element may be a link that is meant to lead elsewhere later.
+	// The last element is not resolved: it may be a link that will have another target later.
 	within, err := filepath.EvalSymlinks(absolute.Parent().Path())
 	if err != nil {
 		return p
@@ -42,7 +41,7 @@ func PlaceOf(dir string, s Source) Place {
 	return p
 }
 
-// resolveLinks returns a folder without links, because .. after a link leads elsewhere.
+// resolveLinks resolves the links in a folder's path, because ".." after a link leads elsewhere.
 func resolveLinks(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real
@@ -50,7 +49,7 @@ func resolveLinks(dir string) string {
 	return dir
 }
 
-// Candidates lists where it may be today, the most likely first. dir is where the folder is today.
+// Candidates lists the possible current locations, the most likely first. dir is the folder's current location.
 func (p Place) Candidates(dir string) (list []Source) {
 	if p.FromFolder != "" {
 		list = append(list, Source{path: resolveLinks(dir)}.Join(p.FromFolder))
@@ -58,8 +57,8 @@ func (p Place) Candidates(dir string) (list []Source) {
 	return append(list, p.Absolute, p.Given)
 }
 
-// Find returns where it is now. If several candidates exist, it returns the first that passes same, if given,
-// or else the first. If none exists, it returns the absolute path.
+// Find returns the current location. If several candidates exist, it returns the first that passes same or, if same is
+// nil or none passes, the first. If no candidate exists, it returns the absolute path.
 func (p Place) Find(dir string, same func(Source) bool) Source {
 	var there []Source
 	var infos []os.FileInfo

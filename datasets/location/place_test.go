@@ -8,7 +8,7 @@ import (
 	"winnow/datasets/location"
 )
 
-// A place is found relative to the folder first, then where it was; a candidate that is the same wins over the first.
+// A place is found relative to the folder, else at its old location; a candidate that passes same precedes others.
 func TestFind(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(name, text string) {

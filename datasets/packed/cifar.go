@@ -11,21 +11,21 @@ import (
 	"winnow/datasets"
 )
 
-// cifarSide is the side of an image of CIFAR, and cifarPixels its bytes: three planes, the red one first.
+// The side of a CIFAR image in pixels, and its size in bytes: three planes in the order red, green, blue.
 const (
 	cifarSide   = 32
 	cifarPixels = 3 * cifarSide * cifarSide
 )
 
-// cifar describes the published binary form of CIFAR-10 or CIFAR-100: records of one label (CIFAR-100: the label of a
-// superclass, then the class) and an image. The images are numbered from 0 in the order of the files; lists of human
-// labels such as CIFAR-10N's use the same order.
+// cifar describes the published binary files of CIFAR-10 or CIFAR-100. Each record has a label (CIFAR-100: the
+// superclass, then the class) and an image. Images are numbered from 0 in the order of the files; lists of human labels
+// such as CIFAR-10N use the same order.
 //
 // Source: Krizhevsky, "Learning Multiple Layers of Features from Tiny Images", 2009; "the CIFAR-10 dataset", section
 // "binary version".
 type cifar struct {
 	classes int
-	labels  int // bytes before the pixels; the last one is the class
+	labels  int // number of label bytes before the pixels; the last byte is the class
 	train   []string
 	test    []string
 	names   string // file with one class name per line
@@ -39,8 +39,8 @@ var (
 		test: []string{"test.bin"}}
 )
 
-// isHere reports whether a folder holds the dataset's files. CIFAR-100's file names are common, so their sizes must
-// fit as well.
+// isHere reports whether a folder contains the dataset's files. Because CIFAR-100's file names are common, it also
+// checks the file size.
 func (c cifar) isHere(fsys fs.FS) bool {
 	for _, name := range []string{c.train[0], c.test[0]} {
 		info, err := fs.Stat(fsys, name)
@@ -63,7 +63,7 @@ func (c cifar) readSplits(fsys fs.FS) (records [][]byte, images []Images, err er
 		for _, name := range names {
 			data, err := fs.ReadFile(fsys, name)
 			if errors.Is(err, fs.ErrNotExist) {
-				break // of the batches, the first ones are enough
+				break // the first batches are enough
 			}
 			if err != nil {
 				return nil, nil, fmt.Errorf("packed: %w", err)
@@ -90,7 +90,7 @@ func (c cifar) readSplits(fsys fs.FS) (records [][]byte, images []Images, err er
 // ReadCIFAR10 lists the images of CIFAR-10 with their labels.
 func ReadCIFAR10(fsys fs.FS) (*datasets.Dataset, error) { return cifar10.readDataset(fsys) }
 
-// ReadCIFAR100 lists the images of CIFAR-100 with their labels, the fine ones.
+// ReadCIFAR100 lists the images of CIFAR-100 with their fine labels.
 func ReadCIFAR100(fsys fs.FS) (*datasets.Dataset, error) { return cifar100.readDataset(fsys) }
 
 func (c cifar) readDataset(fsys fs.FS) (*datasets.Dataset, error) {
@@ -113,9 +113,9 @@ func (c cifar) readDataset(fsys fs.FS) (*datasets.Dataset, error) {
 	return d, nil
 }
 
-// readNames returns the classes' names: from the file if it has one per class, otherwise their numbers.
+// readNames returns the class names from the file of names if it is complete, else the class numbers.
 func (c cifar) readNames(fsys fs.FS) []string {
-	text, _ := fs.ReadFile(fsys, c.names) // it may be missing
+	text, _ := fs.ReadFile(fsys, c.names) // the file may be missing
 	names := strings.Fields(string(text))
 	if unique := slices.Compact(slices.Sorted(slices.Values(names))); len(unique) == c.classes &&
 		len(names) == c.classes {

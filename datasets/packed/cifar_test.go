@@ -11,7 +11,7 @@ import (
 	"winnow/datasets"
 )
 
-// records makes images whose pixels are a function of their number and position.
+// records returns records with these labels; the pixels are a function of image number and position.
 func records(labels ...[]byte) []byte {
 	var out []byte
 	for i, l := range labels {

@@ -13,16 +13,16 @@ import (
 	"winnow/datasets"
 )
 
-// mnistParts are the official splits of MNIST and of sets in files of the same names (Fashion-MNIST, KMNIST), and the
-// prefixes of their file names.
+// mnistParts lists the official splits and their file name prefixes, for MNIST and datasets with the same file names
+// (Fashion-MNIST, KMNIST).
 var mnistParts = [2]struct{ split, name string }{{datasets.Train, "train"}, {datasets.Test, "t10k"}}
 
-// isMNISTHere reports whether a folder holds images in MNIST's files.
+// isMNISTHere reports whether a folder contains image files of MNIST.
 func isMNISTHere(fsys fs.FS) bool {
 	return findIdx(fsys, "train", "images", 3) != "" || findIdx(fsys, "t10k", "images", 3) != ""
 }
 
-// findIdx returns the name of an image or label file, as published or as some unpackers leave it; "" if there is none.
+// findIdx returns the name of an image or label file, as published or as some unpackers rename it; "" if none exists.
 func findIdx(fsys fs.FS, part, what string, dimensions int) string {
 	for _, format := range []string{"%s-%s-idx%d-ubyte", "%s-%s-idx%d-ubyte.gz", "%s-%s.idx%d-ubyte"} {
 		name := fmt.Sprintf(format, part, what, dimensions)
@@ -53,7 +53,7 @@ func openMNIST(fsys fs.FS) (folders []Images, err error) {
 	return folders, err
 }
 
-// ReadMNIST lists the images of a folder with MNIST's files, with their labels. Classes are named by their numbers.
+// ReadMNIST lists the images and labels of a folder with MNIST's files. Classes are named by number.
 func ReadMNIST(fsys fs.FS) (*datasets.Dataset, error) {
 	folders, err := openMNIST(fsys)
 	if err != nil {
@@ -71,8 +71,8 @@ func ReadMNIST(fsys fs.FS) (*datasets.Dataset, error) {
 			return nil, err
 		}
 		if len(labels) != m.Count {
-			return nil, fmt.Errorf("packed: %s: found %d labels and %d images, expected as many", part, len(labels),
-				m.Count)
+			return nil, fmt.Errorf("packed: %s: found %d labels for %d images, expected one per image", part,
+				len(labels), m.Count)
 		}
 		for i, label := range labels {
 			highest = max(highest, int(label))
@@ -86,11 +86,11 @@ func ReadMNIST(fsys fs.FS) (*datasets.Dataset, error) {
 	return d, nil
 }
 
-// readIdx reads an idx file with the given number of dimensions, compressed by gzip or not:
+// readIdx reads an idx file with the given number of dimensions, optionally compressed with gzip:
 //
 //	0 0 8 (unsigned bytes) dimensions, each size in 4 bytes with the highest first, the elements row by row
 //
-// Memory grows with the file's content.
+// Memory grows with the content of the file, not with the stated sizes.
 // Source: LeCun, Cortes and Burges, "The MNIST database of handwritten digits", "the IDX file format".
 func readIdx(fsys fs.FS, part, what string, dimensions int) (sizes []int, data []byte, err error) {
 	name := findIdx(fsys, part, what, dimensions)
@@ -120,8 +120,8 @@ func decodeIdx(r io.Reader, dimensions int) (sizes []int, data []byte, err error
 		return nil, nil, err
 	}
 	if [4]byte(head) != [4]byte{0, 0, 8, byte(dimensions)} {
-		return nil, nil, fmt.Errorf("starts with %x, expected an idx file of bytes with %d dimensions", head[:4],
-			dimensions)
+		return nil, nil, fmt.Errorf("starts with %x, expected an idx file of unsigned bytes with %d dimensions",
+			head[:4], dimensions)
 	}
 	total := uint64(1)
 	for i := range dimensions {
@@ -133,7 +133,7 @@ func decodeIdx(r io.Reader, dimensions int) (sizes []int, data []byte, err error
 	}
 	data, err = io.ReadAll(io.LimitReader(in, int64(total)+1))
 	if err == nil && uint64(len(data)) != total {
-		err = errors.New("is cut short, or has more bytes than its sizes state")
+		err = errors.New("is truncated, or longer than its stated sizes")
 	}
 	return sizes, data, err
 }

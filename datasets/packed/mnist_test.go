@@ -16,7 +16,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// idx makes an idx file of bytes.
+// idx returns an idx file of bytes.
 func idx(data []byte, sizes ...uint32) []byte {
 	out := []byte{0, 0, 8, byte(len(sizes))}
 	for _, n := range sizes {
@@ -91,7 +91,7 @@ func TestMNISTErrors(t *testing.T) {
 	const images = "train-images-idx3-ubyte"
 	good := idx(rising(3*2*4), 3, 2, 4)
 	damaged := zipped(good)
-	damaged[len(damaged)-6] ^= 1 // of the checksum
+	damaged[len(damaged)-6] ^= 1 // a byte of the checksum
 	for _, data := range [][]byte{nil, good[:9], good[:len(good)-1], append(bytes.Clone(good), 1), zipped(good)[:20],
 		damaged, idx([]byte{1, 2, 3}, 3), idx(nil, 3, 0, 4), idx(nil, 1<<24, 1<<10, 1<<10), idx(nil, 1<<31, 1, 1),
 		idx(rising(2*2*4), 2, 2, 4)} {
@@ -107,8 +107,8 @@ func TestMNISTErrors(t *testing.T) {
 	}
 }
 
-// TestMNISTReal reads all of MNIST: the counts are the published ones, and so are the first labels and the mean grey of
-// the test set, 33.7912 of 255 (0.1325).
+// TestMNISTReal reads all of MNIST and checks the published counts, the first labels, and the mean grey level of the
+// test set, 33.7912 of 255 (0.1325).
 func TestMNISTReal(t *testing.T) {
 	root := os.DirFS(reference.Asset(t, "data/mnist"))
 	d, err := ReadMNIST(root)

@@ -1,7 +1,6 @@
-// Package packed reads datasets that store images as bare pixels in one array, MNIST and CIFAR, and presents them as a
-// tree of image files, train/00017.bmp and test/00042.bmp, numbered in the order of the dataset's own files. The files
-// are generated when they are opened: uncompressed 24-bit BMP, which is lossless and costs next to nothing to write and
-// decode.
+// Package packed reads datasets that store images as bare pixels in one array, such as MNIST and CIFAR. It presents
+// them as a tree of image files, train/00017.bmp and test/00042.bmp, numbered in the order of the dataset's files.
+// Opening a file generates it as an uncompressed 24-bit BMP, which is lossless and very fast to encode and decode.
 package packed
 
 import (
@@ -14,14 +13,14 @@ import (
 	"time"
 )
 
-// Images is a folder of images of the same size.
+// Images is a folder of images with the same size.
 type Images struct {
 	Folder   string
 	Width    int
 	Height   int
-	Channels int // 1 grey, 3 red, green and blue
+	Channels int // 1: grey; 3: red, green and blue
 	Count    int
-	// Pixels returns image i: Channels planes of Height rows of Width bytes. It must be safe for concurrent use.
+	// Pixels returns image i as Channels planes of Height rows of Width bytes. It must be safe for concurrent use.
 	Pixels func(i int) []byte
 }
 
@@ -30,7 +29,7 @@ const extension = ".bmp"
 // Path returns the path of image i.
 func (m Images) Path(i int) string { return fmt.Sprintf("%s/%05d%s", m.Folder, i, extension) }
 
-// numberInPath is the inverse of Path for the last element.
+// numberInPath returns the image number for the last element of a path; it is the inverse of Path.
 func (m Images) numberInPath(base string) (int, bool) {
 	digits, ok := strings.CutSuffix(base, extension)
 	i, err := strconv.Atoi(digits)
@@ -40,15 +39,15 @@ func (m Images) numberInPath(base string) (int, bool) {
 	return i, fmt.Sprintf("%05d", i) == digits
 }
 
-// header is the length of a BMP file's two headers.
+// header is the total length of a BMP file's two headers.
 const header = 14 + 40
 
-// computeStride returns the bytes of a row, a multiple of 4.
+// computeStride returns the length of a BMP row in bytes, a multiple of 4.
 func (m Images) computeStride() int { return (3*m.Width + 3) &^ 3 }
 
 func (m Images) fileSize() int { return header + m.computeStride()*m.Height }
 
-// encodeBMP builds the BMP file of an image: rows from the bottom, blue first.
+// encodeBMP returns an image as a BMP file: rows from bottom to top, bytes in the order blue, green, red.
 func (m Images) encodeBMP(i int) []byte {
 	out := make([]byte, m.fileSize())
 	le := binary.LittleEndian
@@ -76,7 +75,7 @@ func (m Images) encodeBMP(i int) []byte {
 	return out
 }
 
-// Open serves the images of a folder that holds MNIST's or CIFAR's own files; it returns nil for other folders.
+// Open serves the images of a folder with MNIST's or CIFAR's files. It returns nil for other folders.
 func Open(fsys fs.FS) (fs.FS, error) {
 	var folders []Images
 	var err error
@@ -96,12 +95,12 @@ func Open(fsys fs.FS) (fs.FS, error) {
 	return FS(folders...), nil
 }
 
-// FS serves several folders of images, which cannot be listed.
+// FS serves the given folders of images. The folders cannot be listed.
 func FS(folders ...Images) fs.FS { return tree(folders) }
 
 type tree []Images
 
-// Open builds the file of an image.
+// Open generates the file of an image.
 func (t tree) Open(name string) (fs.File, error) {
 	info, m, err := t.findImage("open", name)
 	if err != nil {

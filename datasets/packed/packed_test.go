@@ -8,7 +8,7 @@ import (
 	"golang.org/x/image/bmp"
 )
 
-// drawn returns a folder whose pixels are a function of image, channel and position.
+// drawn returns a folder of images whose pixels are a function of image number, channel and position.
 func drawn(folder string, w, h, channels, count int) Images {
 	return Images{Folder: folder, Width: w, Height: h, Channels: channels, Count: count, Pixels: func(i int) []byte {
 		p := make([]byte, w*h*channels)

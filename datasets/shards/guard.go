@@ -13,26 +13,26 @@ import (
 	"winnow/internal/regular"
 )
 
-// Limits on what a Parquet file makes its reader allocate. The library trusts the sizes that a file states: of its
-// lists, its pages, the values of a page and the runs of values in it; forty kilobytes can ask for gigabytes. So
-// footers and headers are decoded by a bounded reader, and pages are unpacked and counted here.
+// These limits bound the memory allocated for a Parquet file. The library trusts the stated sizes of lists, pages,
+// values per page and runs of values, so 40 kB of input could request gigabytes. Therefore footers and page headers are
+// decoded with a bounded reader, and pages are unpacked and counted in this package.
 const (
 	maxFooter  = 16 << 20
-	firstRead  = 1 << 16 // first read of a page's header: numbers, and its least and largest value, which may be long
+	firstRead  = 1 << 16 // first read of a page header, which may contain long minimum and maximum values
 	maxHeader  = 16 << 20
 	maxSchema  = 1000
 	maxChunks  = 1 << 17 // columns × row groups
 	maxPage    = 256 << 20
-	freeBytes  = 8 << 20 // bytes that a column may unpack to in any file,
-	bytesEach  = 256     // and in addition this many for each byte of the file
-	freeValues = 1 << 12 // values that a column may have in any file,
-	valuesEach = 16      // and in addition this many for each byte of the file
+	freeBytes  = 8 << 20 // unpacked bytes allowed per column in any file,
+	bytesEach  = 256     // plus this number for each byte of the file
+	freeValues = 1 << 12 // values allowed per column in any file,
+	valuesEach = 16      // plus this number for each byte of the file
 )
 
-// pageBudget is how many values of a page may still be read, and how many bytes it may to.
+// pageBudget holds the numbers of values and of unpacked bytes that may still be read.
 type pageBudget struct{ values, bytes int64 }
 
-// openGuarded checks the footer of a file and opens it.
+// openGuarded checks the footer of a Parquet file and opens the file.
 func openGuarded(src io.ReaderAt, size int64) (*parquet.File, error) {
 	if err := checkFooter(src, size); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func checkFooter(src io.ReaderAt, size int64) error {
 	}
 	length := int64(binary.LittleEndian.Uint32(tail[:]))
 	if string(tail[4:]) != "PAR1" || length > min(size-12, maxFooter) {
-		return fmt.Errorf("states a footer of %d bytes in %d, or no end PAR1", length, size)
+		return fmt.Errorf("has a footer of %d bytes in a file of %d, or does not end with PAR1", length, size)
 	}
 	text := make([]byte, length)
 	if _, err := src.ReadAt(text, size-8-length); err != nil && err != io.EOF {
@@ -65,13 +65,13 @@ func checkFooter(src io.ReaderAt, size int64) error {
 		return fmt.Errorf("footer: %w", err)
 	}
 	if len(meta.Schema) > maxSchema || len(meta.Schema)*len(meta.RowGroups) > maxChunks {
-		return fmt.Errorf("footer: %d columns in %d groups of rows, expected fewer",
+		return fmt.Errorf("footer: %d columns in %d row groups, more than winnow accepts",
 			len(meta.Schema), len(meta.RowGroups))
 	}
 	return nil
 }
 
-// leafOf returns a column that holds values.
+// leafOf returns a leaf column, which contains values.
 func leafOf(file *parquet.File, group, column int) (*parquet.Column, error) {
 	chunk, ok := file.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk)
 	if ok {
@@ -79,10 +79,10 @@ func leafOf(file *parquet.File, group, column int) (*parquet.Column, error) {
 			return leaf, nil
 		}
 	}
-	return nil, errors.New("is not a column of a file")
+	return nil, errors.New("does not have this column in its file")
 }
 
-// findColumnSpan returns where the pages of a column in a row group begin and end.
+// findColumnSpan returns the byte range of a column's pages in a row group.
 func findColumnSpan(file *parquet.File, group, column int) (at, end int64, err error) {
 	meta := &file.Metadata().RowGroups[group].Columns[column].MetaData
 	at, length, size := meta.DataPageOffset, meta.TotalCompressedSize, file.Size()
@@ -90,13 +90,13 @@ func findColumnSpan(file *parquet.File, group, column int) (at, end int64, err e
 		at = meta.DictionaryPageOffset
 	}
 	if at < 0 || length < 0 || at > size || length > size-at {
-		return 0, 0, fmt.Errorf("states %d bytes from byte %d, the file has %d", length, at, size)
+		return 0, 0, fmt.Errorf("column: has %d bytes at byte %d, but the file has only %d", length, at, size)
 	}
 	return at, at + length, nil
 }
 
-// pageContent is the unpacked content of a page, with its values counted: the parts that the library's encodings
-// decode.
+// pageContent is the unpacked content of a page, in the parts that the library's encodings decode. Its values have been
+// counted.
 type pageContent struct {
 	Values   int             // number of values, including nulls
 	Levels   []byte          // definition levels without their length; empty if the column has none
@@ -104,14 +104,14 @@ type pageContent struct {
 	Data     []byte
 }
 
-// pagePlace is the place of a page with its header, and what the header states.
+// pagePlace is the location of a page with its header, and the content of the header.
 type pagePlace struct {
 	At, Length int64
 	Values     int // number of rows, if the column is not repeated
 	Dictionary bool
 }
 
-// listPlaces lists the pages of a column in a row group, reading only their headers.
+// listPlaces lists the pages of a column in a row group by reading their headers only.
 func listPlaces(file *parquet.File, src io.ReaderAt, group, column int) (places []pagePlace, err error) {
 	at, end, err := findColumnSpan(file, group, column)
 	if err != nil {
@@ -134,7 +134,7 @@ func listPlaces(file *parquet.File, src io.ReaderAt, group, column int) (places 
 			return nil, fmt.Errorf("page at byte %d: is of type %v, expected data or a dictionary", at, p.Type)
 		}
 		if place.Values < 0 {
-			return nil, fmt.Errorf("page at byte %d: states %d values", at, place.Values)
+			return nil, fmt.Errorf("page at byte %d: states a negative number of values, %d", at, place.Values)
 		}
 		places = append(places, place)
 		at += place.Length
@@ -160,19 +160,19 @@ func (p pagePlace) openPage(file *parquet.File, src io.ReaderAt, group, column i
 	return c, err
 }
 
-// packedPage is a packed page of the file.
+// packedPage is a compressed page with its header.
 type packedPage struct {
 	format.PageHeader
 	packed []byte
 }
 
-// readPageHeader reads the header of the page at a place and its length. head holds the header and what was read after
-// it.
+// readPageHeader reads the page header at offset at and returns its length. head holds the header and the bytes read
+// after it.
 func readPageHeader(src io.ReaderAt, at, end int64) (p packedPage, head []byte, length int64, err error) {
 	n, err := 0, errCut
 	for size := int64(firstRead); err != nil; size *= 2 {
 		if int64(len(head)) == min(maxHeader, end-at) {
-			return p, nil, 0, fmt.Errorf("header: %w, or has more than %d bytes", err, maxHeader)
+			return p, nil, 0, fmt.Errorf("header: %w, or is longer than %d bytes", err, maxHeader)
 		}
 		head = make([]byte, min(size, maxHeader, end-at))
 		if _, err := src.ReadAt(head, at); err != nil && err != io.EOF {
@@ -182,12 +182,12 @@ func readPageHeader(src io.ReaderAt, at, end int64) (p packedPage, head []byte, 
 		n, err = decodeThrift(head, &p.PageHeader)
 	}
 	if packed := int64(p.CompressedPageSize); packed < 0 || packed > end-at-int64(n) {
-		return p, nil, 0, fmt.Errorf("states %d bytes, %d are left", packed, end-at-int64(n))
+		return p, nil, 0, fmt.Errorf("states %d bytes, but only %d are left", packed, end-at-int64(n))
 	}
 	return p, head, int64(n), nil
 }
 
-// readPage reads the page at a place and returns it with its length, including the header.
+// readPage reads the page at offset at. It returns the page and its length including the header.
 func readPage(src io.ReaderAt, at, end int64, left *pageBudget) (packedPage, int64, error) {
 	p, head, n, err := readPageHeader(src, at, end)
 	if err != nil {
@@ -195,7 +195,7 @@ func readPage(src io.ReaderAt, at, end int64, left *pageBudget) (packedPage, int
 	}
 	packed, unpacked := int64(p.CompressedPageSize), int64(p.UncompressedPageSize)
 	if left.bytes -= unpacked; unpacked < 0 || unpacked > maxPage || left.bytes < 0 {
-		return p, 0, fmt.Errorf("states %d bytes unpacked, more than a file of this size holds", unpacked)
+		return p, 0, fmt.Errorf("states %d unpacked bytes, more than allowed for a file of this size", unpacked)
 	}
 	if int64(len(head)) >= n+packed {
 		p.packed = head[n : n+packed]

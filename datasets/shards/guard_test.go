@@ -73,7 +73,7 @@ func guarded(data []byte) (err error) {
 	return nil
 }
 
-// Files of ordinary writers pass: all compressions, both versions of pages, several row groups.
+// Files of ordinary writers are accepted: all compressions, both versions of pages, several row groups.
 func TestSound(t *testing.T) {
 	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd} {
 		for _, version := range []int{1, 2} {
@@ -87,12 +87,12 @@ func TestSound(t *testing.T) {
 		}
 	}
 	if err := guarded(file(t, 10, parquet.Compression(&parquet.Brotli))); err == nil ||
-		!strings.Contains(err.Error(), "is packed by BROTLI") {
+		!strings.Contains(err.Error(), "is compressed with BROTLI") {
 		t.Errorf("brotli: %v", err)
 	}
 }
 
-// single is a file of one column of one page: what is stated of it is made up.
+// single returns a file of one column with one page, whose stated sizes and counts can be false.
 func single(t testing.TB, codec format.CompressionCodec, kind format.Type, h format.DataPageHeader, unpacked int32,
 	packed []byte) []byte {
 	t.Helper()
@@ -127,7 +127,7 @@ func single(t testing.TB, codec format.CompressionCodec, kind format.Type, h for
 func zipped(n int) []byte {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
-	_, _ = w.Write(make([]byte, n)) // buffers take all
+	_, _ = w.Write(make([]byte, n)) // writing to a buffer cannot fail
 	_ = w.Close()
 	return out.Bytes()
 }
@@ -137,7 +137,7 @@ func zstded(n int) []byte {
 	return w.EncodeAll(make([]byte, n), nil)
 }
 
-// Small files that state large sizes are refused before much is allocated.
+// Small files that state large sizes are rejected before much memory is allocated.
 func TestBombs(t *testing.T) {
 	plain := format.DataPageHeader{NumValues: 10, Encoding: format.Plain}
 	many := format.DataPageHeader{NumValues: 1 << 30, Encoding: format.Plain}
@@ -159,23 +159,23 @@ func TestBombs(t *testing.T) {
 		"values": {single(t, format.Uncompressed, format.Double, many, 80, make([]byte, 80)),
 			"states 1073741824 values"},
 		"gzip": {single(t, format.Gzip, format.Double, plain, 80, zipped(64<<20)),
-			"does not unpack to the 80 bytes"},
+			"does not unpack to the stated 80 bytes"},
 		"zstd": {single(t, format.Zstd, format.Double, plain, 80, zstded(64<<20)),
-			"does not unpack to the 80 bytes"},
+			"does not unpack to the stated 80 bytes"},
 		"snappy": {single(t, format.Snappy, format.Double, plain, 80, varints(1<<31)),
-			"unpacks to 2147483648 bytes, states 80"},
+			"unpacks to 2147483648 bytes, but states 80"},
 		"a page": {single(t, format.Snappy, format.Double, plain, 1<<30, varints(1<<30)),
-			"states 1073741824 bytes unpacked"},
+			"states 1073741824 unpacked bytes"},
 		"runs": {single(t, format.Uncompressed, format.ByteArray, in(format.RLEDictionary), 8,
-			slices.Concat([]byte{1}, varints(1<<30), []byte{0})), "has runs of 536870912"},
+			slices.Concat([]byte{1}, varints(1<<30), []byte{0})), "has at least 536870912"},
 		"differences": {single(t, format.Uncompressed, format.Int64, in(format.DeltaBinaryPacked), 8,
-			varints(128, 4, 1<<30, 0, 0)), "states 1073741824 differences"},
+			varints(128, 4, 1<<30, 0, 0)), "states 1073741824 delta-encoded integers"},
 		"lengths": {single(t, format.Uncompressed, format.ByteArray, in(format.DeltaLengthByteArray), 8,
-			varints(128, 4, 1<<30, 0, 0)), "states 1073741824 differences"},
+			varints(128, 4, 1<<30, 0, 0)), "states 1073741824 delta-encoded integers"},
 		"an unknown encoding": {single(t, format.Uncompressed, format.ByteArray, in(format.DeltaByteArray), 8,
-			varints(128, 4, 1<<30, 0, 0)), "is encoded by DELTA_BYTE_ARRAY"},
+			varints(128, 4, 1<<30, 0, 0)), "has the encoding DELTA_BYTE_ARRAY"},
 		"a footer": {append(append([]byte("PAR1"), make([]byte, 50)...), "\xff\xff\xff\xffPAR1"...),
-			"states a footer of 4294967295 bytes"},
+			"has a footer of 4294967295 bytes"},
 		"a list in it": {append(binary.LittleEndian.AppendUint32(lists, uint32(len(lists)-4)), "PAR1"...),
 			"states a list of 2147483647"},
 	} {

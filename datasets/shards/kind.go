@@ -24,10 +24,10 @@ const (
 	Parquet Kind = "parquet"
 )
 
-// headLength is how many bytes of a file determine its kind.
+// headLength is the number of bytes needed to recognise the kind of a file.
 const headLength = 512
 
-// kindOf returns the kind of a file with this beginning.
+// kindOf returns the kind of a file that starts with head.
 func kindOf(head []byte) Kind {
 	switch {
 	case strings.HasPrefix(string(head), "PAR1"):
@@ -38,8 +38,8 @@ func kindOf(head []byte) Kind {
 	return None
 }
 
-// KindOf returns the kind of a file by its first bytes; in an object store by the ending of its name, if that says
-// it. Anything other than a regular file has no kind.
+// KindOf returns the kind of a file according to its first bytes; in an object store it uses the extension if that is
+// known. Anything other than a regular file has the kind None.
 func KindOf(ctx context.Context, file location.Source) (Kind, error) {
 	if end := endOf(file.Ext()); file.IsRemote() && (end == Tar || end == Parquet) {
 		return end, nil
@@ -55,7 +55,7 @@ func KindOf(ctx context.Context, file location.Source) (Kind, error) {
 	return readKind(f)
 }
 
-// endOf returns the kind that the ending of a name stands for.
+// endOf returns the kind for a file extension.
 func endOf(ext string) Kind { return Kind(strings.ToLower(strings.TrimPrefix(ext, "."))) }
 
 func readKind(f io.Reader) (Kind, error) {
@@ -67,15 +67,15 @@ func readKind(f io.Reader) (Kind, error) {
 	return kindOf(head[:n]), cmp.Or(err, regular.Pointer(head[:n]))
 }
 
-// List is some shards of one kind.
+// List is a list of shards of the same kind.
 type List struct {
 	Kind  Kind
-	Root  location.Source // folder
+	Root  location.Source // the folder that Names are relative to
 	Names []string        // slash-separated paths of the files below Root
 }
 
-// Find lists the shards of a source: a file, a pattern of files, or a folder with files that end in .tar or
-// .parquet, at any depth. want None accepts either kind.
+// Find lists the shards of a source: a file, a name pattern, or a folder that contains .tar or .parquet files at any
+// depth. If want is None, either kind is accepted.
 func Find(ctx context.Context, source location.Source, want Kind) (*List, error) {
 	l := &List{Kind: want, Root: Folder(source)}
 	var files []location.Source
@@ -101,9 +101,9 @@ func Find(ctx context.Context, source location.Source, want Kind) (*List, error)
 		case want != None && kind != want:
 			return nil, fmt.Errorf("%s is %s, expected %s", file, kind.describeKind(), want.describeKind())
 		case kind == None:
-			return nil, fmt.Errorf("%s is %s, expected one of them", file, kind.describeKind())
+			return nil, fmt.Errorf("%s is %s, expected one of the two", file, kind.describeKind())
 		case l.Kind != None && kind != l.Kind:
-			return nil, fmt.Errorf("%s: found %s and, as %s, %s, expected one kind: choose by --format", source,
+			return nil, fmt.Errorf("%s: found both %s and, in %s, %s, expected one kind: choose with --format", source,
 				l.Kind.describeKind(), file, kind.describeKind())
 		}
 		l.Kind = kind
@@ -116,7 +116,7 @@ func Find(ctx context.Context, source location.Source, want Kind) (*List, error)
 	return l, nil
 }
 
-// describeKind describes a kind.
+// describeKind returns the kind as a phrase for messages.
 func (k Kind) describeKind() string {
 	switch k {
 	case Tar:
@@ -127,7 +127,7 @@ func (k Kind) describeKind() string {
 	return "neither a tar nor a Parquet file"
 }
 
-// Below lists the files of a folder that have the ending of a shard, without hidden ones.
+// Below lists the files below a folder that have the extension of a shard, except hidden files.
 func Below(ctx context.Context, dir location.Source, want Kind) (files []location.Source, err error) {
 	if dir.IsRemote() {
 		return belowAddress(ctx, dir, want)
@@ -156,7 +156,7 @@ func Below(ctx context.Context, dir location.Source, want Kind) (files []locatio
 	return files, err
 }
 
-// hasShardEnding reports whether an ending is that of a shard of the wanted kind.
+// hasShardEnding reports whether an extension belongs to a shard of the wanted kind.
 func hasShardEnding(ext string, want Kind) bool {
 	end := endOf(ext)
 	return (end == Tar || end == Parquet) && (want == None || want == end)

@@ -1,5 +1,5 @@
-// Package shards finds the files of sharded data sets, tar and Parquet files, by patterns of names, and opens the
-// images in them by path, as if each shard were a folder.
+// Package shards finds the files of sharded datasets (tar and Parquet files) by name patterns. It opens the images in
+// them by path, as if each shard were a folder.
 package shards
 
 import (
@@ -15,14 +15,14 @@ import (
 	"winnow/datasets/location"
 )
 
-// mostFiles is how many files a pattern may stand for.
+// mostFiles is the largest number of files that a pattern may match.
 const mostFiles = 1 << 17
 
-// bracePattern matches {A..B} and {A,B}, which shells expand and winnow refuses.
+// bracePattern matches {A..B} and {A,B}, which shells expand but winnow rejects.
 var bracePattern = regexp.MustCompile(`\{[^{}]*(\.\.|,)[^{}]*\}`)
 
-// IsPattern reports whether a source stands for several files: its path contains *, ? or [, or braces as of a shell,
-// and this machine has no file of that name.
+// IsPattern reports whether a source is a pattern for several files: its path contains *, ?, [ or a shell's braces, and
+// no file on this machine has that name.
 func IsPattern(source location.Source) bool {
 	if !strings.ContainsAny(source.Path(), "*?[") && !bracePattern.MatchString(source.Path()) {
 		return false
@@ -31,7 +31,7 @@ func IsPattern(source location.Source) bool {
 	return err != nil
 }
 
-// expandPattern returns the files that a pattern stands for, sorted.
+// expandPattern returns the files that match a pattern, sorted by name.
 func expandPattern(ctx context.Context, pattern location.Source) (files []location.Source, err error) {
 	if braces := bracePattern.FindString(pattern.Path()); braces != "" {
 		return nil, fmt.Errorf("%s: found %s, expected a pattern with *, ? or [0-9], such as 'train-*.tar', or the "+
@@ -42,7 +42,7 @@ func expandPattern(ctx context.Context, pattern location.Source) (files []locati
 		return nil, fmt.Errorf("%s: %w", pattern, err)
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("%s: no file is called so", pattern)
+		return nil, fmt.Errorf("%s: no file matches this pattern", pattern)
 	}
 	if len(names) > mostFiles {
 		return nil, tooMany(pattern)
@@ -53,8 +53,8 @@ func expandPattern(ctx context.Context, pattern location.Source) (files []locati
 	return files, nil
 }
 
-// matchNames lists the paths that match a pattern. In an object store, it lists the names with the pattern's fixed
-// beginning.
+// matchNames lists the paths that match a pattern. In an object store, it lists only names that start with the constant
+// part of the pattern.
 func matchNames(ctx context.Context, pattern location.Source) (names []string, err error) {
 	if !pattern.IsRemote() {
 		return filepath.Glob(pattern.Path())
@@ -78,11 +78,11 @@ func matchNames(ctx context.Context, pattern location.Source) (names []string, e
 }
 
 func tooMany(pattern location.Source) error {
-	return fmt.Errorf("%s: stands for more than %d files", pattern, mostFiles)
+	return fmt.Errorf("%s: matches more than %d files", pattern, mostFiles)
 }
 
-// Folder returns the folder that the paths to the files of a source are relative to: of a pattern, everything before
-// the first element that stands for several names; of a file, the folder that contains it.
+// Folder returns the folder that the paths of a source's files are relative to. For a pattern, this is the part before
+// the first element with a wildcard; for a file, the folder that contains it.
 func Folder(source location.Source) location.Source {
 	if !IsPattern(source) {
 		return source.Parent()
@@ -99,5 +99,5 @@ func Folder(source location.Source) location.Source {
 	if dir == "" && last > 0 {
 		return source.With("/")
 	}
-	return source.With(filepath.FromSlash(path.Clean(dir))) // Clean makes "" the working folder
+	return source.With(filepath.FromSlash(path.Clean(dir))) // Clean turns "" into "."
 }

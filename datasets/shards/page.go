@@ -19,7 +19,7 @@ func (p packedPage) unpackContent(column *parquet.Column, budget *pageBudget) (c
 	var n int32
 	encoding, data, size, packed := format.Plain, p.packed, int(p.UncompressedPageSize), true
 	highest := []int{column.MaxRepetitionLevel(), column.MaxDefinitionLevel()}
-	var lengths []int32 // of the unpacked levels; nil: the levels are packed too and begin with their lengths
+	var lengths []int32 // lengths of uncompressed levels; nil: levels are compressed and prefixed by their lengths
 	switch {
 	case p.Type == format.DictionaryPage && p.DictionaryPageHeader.Valid:
 		n, highest = p.DictionaryPageHeader.V.NumValues, nil
@@ -64,29 +64,29 @@ func (p packedPage) unpackContent(column *parquet.Column, budget *pageBudget) (c
 	return pageContent{int(n), own, encoding, data}, countPageValues(encoding, data, int(n))
 }
 
-// takeValues subtracts values from the budget.
+// takeValues subtracts n values from the budget.
 func (b *pageBudget) takeValues(n int32) error {
 	if b.values -= int64(n); n < 0 || b.values < 0 {
-		return fmt.Errorf("states %d values, more than a file of this size holds", n)
+		return fmt.Errorf("states %d values, more than allowed for a file of this size", n)
 	}
 	return nil
 }
 
-// unpackPage returns the unpacked data, which must have the stated size.
+// unpackPage decompresses data and checks that the result has the stated size.
 func (p packedPage) unpackPage(column *parquet.Column, packed []byte, size int) (data []byte, err error) {
 	codec := format.Uncompressed
 	if c := column.Compression(); c != nil {
 		codec = c.CompressionCodec()
 	}
 	if size < 0 {
-		return nil, fmt.Errorf("states %d bytes", size)
+		return nil, fmt.Errorf("states a negative size, %d bytes", size)
 	}
 	switch codec {
 	case format.Uncompressed:
 		return packed, nil
 	case format.Snappy:
 		if n, err := snappy.DecodedLen(packed); err != nil || n != size {
-			return nil, fmt.Errorf("unpacks to %d bytes, states %d", n, size)
+			return nil, fmt.Errorf("unpacks to %d bytes, but states %d", n, size)
 		}
 		return snappy.Decode(nil, packed)
 	case format.Gzip:
@@ -105,20 +105,20 @@ func (p packedPage) unpackPage(column *parquet.Column, packed []byte, size int) 
 		defer in.Close()
 		return readExactly(in, size)
 	}
-	return nil, fmt.Errorf("is packed by %v, expected none, snappy, gzip or zstd", codec)
+	return nil, fmt.Errorf("is compressed with %v, expected no compression, snappy, gzip or zstd", codec)
 }
 
-// readExactly reads size bytes and returns an error if there are fewer or more.
+// readExactly reads size bytes. It returns an error if the input is shorter or longer.
 func readExactly(in io.Reader, size int) ([]byte, error) {
 	var out bytes.Buffer
 	n, err := io.Copy(&out, io.LimitReader(in, int64(size)+1))
 	if err == nil && n != int64(size) {
-		err = fmt.Errorf("does not unpack to the %d bytes that it states", size)
+		err = fmt.Errorf("does not unpack to the stated %d bytes", size)
 	}
 	return out.Bytes(), err
 }
 
-// cutPrefixed splits off a part that begins with its length.
+// cutPrefixed splits off a part that starts with its own length.
 func cutPrefixed(data []byte) (part, rest []byte, err error) {
 	if len(data) < 4 {
 		return nil, nil, errCut
@@ -134,10 +134,10 @@ func splitBytes(data []byte, n int64) (part, rest []byte, err error) {
 	return data[:n], data[n:], nil
 }
 
-// slack is how many more values than a page has the runs may state: the last packed run is filled up.
+// slack is how many values the runs may have beyond those of the page, because the last packed run is padded.
 const slack = 512
 
-// countRuns counts the values in Parquet's RLE, a mixture of repeated and packed runs.
+// countRuns checks the number of values in Parquet's RLE encoding, a mixture of repeated and bit-packed runs.
 func countRuns(data []byte, width, n int) error {
 	for total := uint64(0); len(data) > 0; {
 		head, k := binary.Uvarint(data)
@@ -150,19 +150,19 @@ func countRuns(data []byte, width, n int) error {
 			count, room = 8*(head>>1), uint64(width)*(head>>1)
 		}
 		if total += count; count > 1<<31 || total > uint64(n)+slack {
-			return fmt.Errorf("has runs of %d values or more, states %d", total, n)
+			return fmt.Errorf("has at least %d values in its runs, but states %d", total, n)
 		}
 		data = data[min(room, uint64(len(data))):]
 	}
 	return nil
 }
 
-// countPageValues counts the values that an encoding makes of the data of a page of n values.
+// countPageValues checks that the data of a page do not decode to more than n values.
 func countPageValues(encoding format.Encoding, data []byte, n int) error {
 	switch encoding {
 	case format.Plain, format.ByteStreamSplit:
-		return nil // each value has its bytes
-	//lint:ignore SA1019 files of before still name it
+		return nil // every value occupies bytes of its own
+	//lint:ignore SA1019 older files still use it
 	case format.PlainDictionary, format.RLEDictionary:
 		if len(data) == 0 {
 			return nil
@@ -177,12 +177,12 @@ func countPageValues(encoding format.Encoding, data []byte, n int) error {
 	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
 		return checkDeltaHead(data, n)
 	}
-	return fmt.Errorf("is encoded by %v, expected PLAIN, a dictionary, RLE, DELTA_BINARY_PACKED, "+
+	return fmt.Errorf("has the encoding %v, expected PLAIN, a dictionary, RLE, DELTA_BINARY_PACKED, "+
 		"DELTA_LENGTH_BYTE_ARRAY or BYTE_STREAM_SPLIT", encoding)
 }
 
-// checkDeltaHead checks the head of delta-encoded integers: the size of a block, its number of parts, the number of
-// integers.
+// checkDeltaHead checks the header of delta-encoded integers: the size of a block, its number of parts, and the number
+// of integers.
 func checkDeltaHead(data []byte, n int) error {
 	var head [3]uint64
 	for i := range head {
@@ -193,7 +193,7 @@ func checkDeltaHead(data []byte, n int) error {
 		head[i], data = v, data[k:]
 	}
 	if head[0] > 1<<16 || head[1] == 0 || head[1] > head[0] || head[2] > uint64(n) {
-		return fmt.Errorf("states %d differences in blocks of %d and %d parts, for %d values",
+		return fmt.Errorf("states %d delta-encoded integers in blocks of %d with %d parts, expected at most %d",
 			head[2], head[0], head[1], n)
 	}
 	return nil

@@ -7,14 +7,14 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// mostCached is the size in bytes of a [PageCache], which holds at least one page.
+// mostCached is the largest total size of a [PageCache] in bytes; the cache always keeps the last page.
 const mostCached = 256 << 20
 
-// PageCache keeps the pages that were used last, because neighbouring images are mostly in one page. The zero value is
-// ready to use; methods are safe for concurrent use.
+// PageCache keeps the most recently used pages, because neighbouring images are usually in the same page. The zero
+// value is ready to use; the methods are safe for concurrent use.
 type PageCache struct {
 	mu    sync.Mutex
-	pages []*keptPage // the one used last at the end
+	pages []*keptPage // the most recently used page is last
 }
 
 type pageKey struct {
@@ -22,16 +22,16 @@ type pageKey struct {
 	group, leaf, page int
 }
 
-// keptPage is a page, which its first user reads while others wait.
+// keptPage is a cached page. Its first user reads the page while others wait.
 type keptPage struct {
 	key    pageKey
 	once   sync.Once
 	values []parquet.Value
 	err    error
-	bytes  int64 // guarded by the cache; 0: it is being read
+	bytes  int64 // guarded by the cache's mu; 0 while the page is being read
 }
 
-// getPage returns the values of a page; read loads them unless they are cached.
+// getPage returns the values of a page, calling read if the page is not cached.
 func (c *PageCache) getPage(k pageKey, read func() ([]parquet.Value, error)) ([]parquet.Value, error) {
 	c.mu.Lock()
 	p := &keptPage{key: k}
@@ -55,7 +55,7 @@ func (c *PageCache) getPage(k pageKey, read func() ([]parquet.Value, error)) ([]
 	return p.values, p.err
 }
 
-// dropOldest drops the least recently used pages, but not those that are being read.
+// dropOldest drops the least recently used pages, except pages that are being read.
 func (c *PageCache) dropOldest() {
 	total := int64(0)
 	kept := c.pages[:0:0]

@@ -26,24 +26,24 @@ type Feature struct {
 	Names []string `json:"names"` // the class names of a ClassLabel
 }
 
-// ParquetFile is an open Parquet file. It may hold images as Hugging Face's datasets embed them: a structure with the
-// bytes of an image and its path, or bytes alone. One page of a column at a time is read and unpacked.
+// ParquetFile is an open Parquet file. It may contain images as Hugging Face's datasets embed them: a structure with
+// the bytes and the path of an image, or bytes only. Reading unpacks one page per column at a time.
 type ParquetFile struct {
 	Columns  []string           // columns with one value per row; lists and structures are left out
 	Images   []string           // columns that may hold images
-	Features map[string]Feature // by column; empty if the file has none
+	Features map[string]Feature // features by column; empty if the file has none
 	Rows     int64
 
 	file   *parquet.File
 	size   int64
-	at     []int          // leaf of each of Columns
-	leaf   map[string]int // of each of Images
-	starts []int64        // first row of each group
+	at     []int          // leaf index of each of Columns
+	leaf   map[string]int // leaf index of each of Images
+	starts []int64        // first row of each row group
 	mu     sync.Mutex
-	chunks map[[2]int]*chunk // by group and leaf, once they were needed
+	chunks map[[2]int]*chunk // filled on first use, by row group and leaf
 }
 
-// chunk is the pages of a column in a row group.
+// chunk lists the pages of a column in a row group.
 type chunk struct {
 	column     *parquet.Column
 	dictionary *pagePlace
@@ -51,12 +51,12 @@ type chunk struct {
 	starts     []int64 // first row of each page within the group
 }
 
-// OpenParquet reads a file's description.
+// OpenParquet reads the schema and the metadata of a file.
 func OpenParquet(src io.ReaderAt, size int64) (f *ParquetFile, err error) {
 	defer recoverBroken(&err)
 	file, err := openGuarded(src, size)
 	if err != nil {
-		return nil, fmt.Errorf("is no Parquet file: %w", err)
+		return nil, fmt.Errorf("is not a Parquet file: %w", err)
 	}
 	f = &ParquetFile{file: file, size: size, leaf: map[string]int{}, Features: map[string]Feature{},
 		chunks: map[[2]int]*chunk{}}
@@ -84,14 +84,14 @@ func OpenParquet(src io.ReaderAt, size int64) (f *ParquetFile, err error) {
 	return f, f.readFeatures()
 }
 
-// recoverBroken turns a panic into an error: broken files make the library index out of range.
+// recoverBroken turns a panic into an error: on broken files, the library may index out of range.
 func recoverBroken(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("is no sound Parquet file: %v", p)
+		*err = fmt.Errorf("is a broken Parquet file: %v", p)
 	}
 }
 
-// readFeatures reads the features. Those in an unknown form are ignored.
+// readFeatures reads the features and ignores features in an unknown format.
 func (f *ParquetFile) readFeatures() error {
 	text, ok := f.file.Lookup("huggingface")
 	if !ok {
@@ -103,7 +103,7 @@ func (f *ParquetFile) readFeatures() error {
 		} `json:"info"`
 	}
 	if err := json.Unmarshal([]byte(text), &notes); err != nil {
-		return fmt.Errorf("its metadata of Hugging Face is no JSON: %w", err)
+		return fmt.Errorf("the Hugging Face metadata are not valid JSON: %w", err)
 	}
 	for column, raw := range notes.Info.Features {
 		var feature Feature
@@ -121,7 +121,8 @@ func (f *ParquetFile) Leave(name string) {
 	}
 }
 
-// TakePath adds the paths of a column's images to Columns, if the file has them, as the column NAME.path.
+// TakePath adds the column NAME.path with the paths of a column's images to Columns. It returns false if the file has
+// no such column.
 func (f *ParquetFile) TakePath(name string) bool {
 	at := []string{name, "path"}
 	leaf, ok := f.file.Schema().Lookup(at...)
@@ -132,7 +133,7 @@ func (f *ParquetFile) TakePath(name string) bool {
 	return true
 }
 
-// Nulls returns how many rows of a column have no image, as far as the file says.
+// Nulls returns how many rows of a column have no image, according to the file's statistics.
 func (f *ParquetFile) Nulls(column string) (n int64) {
 	for i := range f.file.RowGroups() {
 		n += f.file.Metadata().RowGroups[i].Columns[f.leaf[column]].MetaData.Statistics.NullCount
@@ -140,12 +141,12 @@ func (f *ParquetFile) Nulls(column string) (n int64) {
 	return n
 }
 
-// ImageName returns the name of a row's image inside a file: column and row number, with the image's ending.
+// ImageName returns the name of a row's image inside a file: column, row number and extension.
 func ImageName(column string, row int64, ending string) string {
 	return fmt.Sprintf("%s/%06d%s", column, row, ending)
 }
 
-// Image returns an image by name. src is the file that was opened. The result must not be changed.
+// Image returns an image by name. src is the file that was opened. The caller must not change the result.
 func (f *ParquetFile) Image(src io.ReaderAt, cache *PageCache, name string) (image []byte, err error) {
 	defer recoverBroken(&err)
 	column, base := path.Split(name)
@@ -163,7 +164,7 @@ func (f *ParquetFile) Image(src io.ReaderAt, cache *PageCache, name string) (ima
 	row -= f.starts[group]
 	n := sort.Search(len(c.starts), func(i int) bool { return c.starts[i] > row }) - 1
 	if n < 0 || row-c.starts[n] >= int64(c.pages[n].Values) {
-		return nil, errors.New("its row lies in no page of the file")
+		return nil, errors.New("the row is in no page of the file")
 	}
 	values, err := cache.getPage(pageKey{f, group, leaf, n}, func() ([]parquet.Value, error) {
 		return f.readPage(src, c, group, leaf, n)
@@ -173,21 +174,21 @@ func (f *ParquetFile) Image(src io.ReaderAt, cache *PageCache, name string) (ima
 	}
 	v := values[row-c.starts[n]]
 	if v.IsNull() {
-		return nil, errors.New("its row holds no bytes of an image, perhaps a path alone")
+		return nil, errors.New("the row has no image bytes, perhaps only a path")
 	}
 	return v.ByteArray(), nil
 }
 
-// Limits on the memory for a file's texts: roomPerByte bytes for each byte of the file, but at least leastRoom. A
-// text that the file stores once and repeats counts each time.
+// Limits on the memory for the texts of a file: roomPerByte bytes for each byte of the file, but at least leastRoom. A
+// text that the file stores once and repeats is counted each time.
 const (
 	leastRoom   = 16 << 20
 	roomPerByte = 1000
-	cellBytes   = 16 // that a text takes in addition to its own
+	cellBytes   = 16 // overhead of each text
 )
 
-// EachRow passes the rows to yield in order, one text for each of Columns, "" if there is none. The slice is reused. An
-// error of yield stops the reading and is returned unchanged.
+// EachRow passes the rows to yield in order, with one text for each of Columns, "" for null. It reuses the slice. If
+// yield returns an error, EachRow stops and returns that error unchanged.
 func (f *ParquetFile) EachRow(src io.ReaderAt, yield func(record []string) error) (err error) {
 	defer recoverBroken(&err)
 	record, room := make([]string, len(f.at)), leastRoom+roomPerByte*f.size
@@ -213,8 +214,8 @@ func (f *ParquetFile) EachRow(src io.ReaderAt, yield func(record []string) error
 				room -= int64(len(record[i]))
 			}
 			if room -= int64(cellBytes * max(len(record), 1)); room < 0 {
-				return fmt.Errorf("holds more text than a file of this size, expected fewer than %d bytes for each of "+
-					"its own", roomPerByte)
+				return fmt.Errorf("holds more text than allowed for a file of this size, expected fewer than %d "+
+					"bytes per byte of the file", roomPerByte)
 			}
 			if err := yield(record); err != nil {
 				return err
@@ -239,7 +240,7 @@ func showCell(v parquet.Value) string {
 	return v.String()
 }
 
-// listPages lists the pages of a column in a row group, once.
+// listPages returns the pages of a column in a row group, which it lists on first use.
 func (f *ParquetFile) listPages(src io.ReaderAt, group, leaf int) (*chunk, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -275,7 +276,7 @@ func (f *ParquetFile) readPage(src io.ReaderAt, c *chunk, group, leaf, n int) ([
 	if highest > 0 {
 		levels, err = (&rle.Encoding{BitWidth: bits.Len8(highest)}).DecodeLevels(nil, content.Levels)
 		if err != nil || len(levels) < content.Values {
-			return nil, fmt.Errorf("a page holds %d levels, states %d: %w", len(levels), content.Values, err)
+			return nil, fmt.Errorf("a page holds %d levels, expected %d: %w", len(levels), content.Values, err)
 		}
 	}
 	count := 0
@@ -286,7 +287,7 @@ func (f *ParquetFile) readPage(src io.ReaderAt, c *chunk, group, leaf, n int) ([
 	}
 	full, err := f.decodeValues(src, c, content, count, group, leaf)
 	if err != nil || len(full) < count {
-		return nil, fmt.Errorf("a page holds %d values, states %d: %w", len(full), count, err)
+		return nil, fmt.Errorf("a page holds %d values, expected %d: %w", len(full), count, err)
 	}
 	values, next := make([]parquet.Value, content.Values), 0
 	for i := range values {
@@ -298,7 +299,7 @@ func (f *ParquetFile) readPage(src io.ReaderAt, c *chunk, group, leaf, n int) ([
 	return values, nil
 }
 
-// decodeValues returns the values of a page that are not null.
+// decodeValues returns the non-null values of a page.
 func (f *ParquetFile) decodeValues(src io.ReaderAt, c *chunk, content pageContent, count, group, leaf int) (
 	[]parquet.Value, error) {
 	//lint:ignore SA1019 older files still use it
@@ -315,7 +316,7 @@ func (f *ParquetFile) decodeValues(src io.ReaderAt, c *chunk, content pageConten
 		return values[:n], err
 	}
 	if c.dictionary == nil {
-		return nil, errors.New("refers to a dictionary, and there is none")
+		return nil, errors.New("refers to a dictionary, but the column has none")
 	}
 	words, err := c.dictionary.openPage(f.file, src, group, leaf)
 	if err != nil {
@@ -333,7 +334,7 @@ func (f *ParquetFile) decodeValues(src io.ReaderAt, c *chunk, content pageConten
 	values := make([]parquet.Value, 0, count)
 	for _, i := range at[:min(count, len(at))] {
 		if i < 0 || int(i) >= dictionary.Len() {
-			return nil, fmt.Errorf("refers to entry %d of a dictionary of %d", i, dictionary.Len())
+			return nil, fmt.Errorf("refers to entry %d of a dictionary with %d entries", i, dictionary.Len())
 		}
 		values = append(values, dictionary.Index(i))
 	}

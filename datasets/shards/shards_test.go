@@ -15,7 +15,7 @@ import (
 	"winnow/internal/testing/tarfile"
 )
 
-// tarOf writes a tar file of names and contents.
+// tarOf writes a tar file with alternating names and contents.
 func tarOf(t *testing.T, path string, files ...string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
@@ -33,7 +33,7 @@ func TestExpand(t *testing.T) {
 		"a-*.tar":        "a-08.tar a-09.tar a-10.tar",
 		"a-[01][89].tar": "a-08.tar a-09.tar",
 		"?/*.tar":        "b/x.tar c/x.tar",
-		"z*.tar":         "no file is called so",
+		"z*.tar":         "no file matches this pattern",
 		"a-{08..10}.tar": "expected a pattern with *",
 		"{c,b}/x.tar":    "expected a pattern with *",
 	} {
@@ -60,7 +60,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// A path continues through a tar file; changes of the underlying file are noticed.
+// A path may continue inside a tar file; changes of that file are noticed.
 func TestTree(t *testing.T) {
 	dir := t.TempDir()
 	shard := filepath.Join(dir, "deep", "a.tar")

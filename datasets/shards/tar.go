@@ -15,19 +15,20 @@ import (
 // TarMember is a file in a tar file.
 type TarMember struct {
 	Name string // slash-separated, without a leading ./
-	At   int64  // offset of its first byte
+	At   int64  // offset of the content in the tar file
 	Size int64
 }
 
-// tarBlock is the unit in which tar files are written.
+// tarBlock is the block size of tar files, in bytes.
 const tarBlock = 512
 
-// isTar reports whether a file with this beginning is a tar file: the checksum of its first header is right.
+// isTar reports whether a file that starts with head is a tar file, which means that the checksum of its first header
+// is right.
 func isTar(head []byte) bool {
 	if len(head) < tarBlock {
 		return false
 	}
-	const at, end = 148, 156 // of the checksum, whose own bytes count as spaces
+	const at, end = 148, 156 // position of the checksum, which is computed with spaces in its place
 	text := strings.Trim(string(head[at:end]), " \x00")
 	stated, err := strconv.ParseInt(text, 8, 64)
 	sum := int64((end - at) * ' ')
@@ -39,8 +40,8 @@ func isTar(head []byte) bool {
 	return err == nil && sum == stated
 }
 
-// WalkTar visits the regular files of a tar file in order; content reads the visited one. Folders and links are
-// skipped. An error of visit stops the walk and is returned unchanged.
+// WalkTar calls visit for each regular file of a tar file in order; content reads the file. Folders and links are
+// skipped. If visit returns an error, WalkTar stops and returns that error unchanged.
 func WalkTar(src io.ReaderAt, size int64, visit func(m TarMember, content io.Reader) error) error {
 	at := &tarWindow{src: src, size: size}
 	in := tar.NewReader(at)
@@ -51,7 +52,7 @@ func WalkTar(src io.ReaderAt, size int64, visit func(m TarMember, content io.Rea
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("byte %d, behind %.200q: %w", at.at, last, err)
+			return fmt.Errorf("byte %d, after %.200q: %w", at.at, last, err)
 		}
 		last = h.Name
 		if h.Typeflag != tar.TypeReg || strings.HasSuffix(h.Name, "/") || isSparse(h) {
@@ -59,7 +60,7 @@ func WalkTar(src io.ReaderAt, size int64, visit func(m TarMember, content io.Rea
 		}
 		name, ok := cleanName(h.Name)
 		if !ok {
-			return fmt.Errorf("holds a file called %.200q, expected names within the archive", h.Name)
+			return fmt.Errorf("contains the name %.200q, expected relative names inside the archive", h.Name)
 		}
 		m := TarMember{Name: name, At: at.at, Size: h.Size}
 		if m.Size > size-m.At {
@@ -71,7 +72,7 @@ func WalkTar(src io.ReaderAt, size int64, visit func(m TarMember, content io.Rea
 	}
 }
 
-// isSparse reports whether a file is stored with gaps.
+// isSparse reports whether a file is stored as a sparse file.
 func isSparse(h *tar.Header) bool {
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
@@ -81,7 +82,7 @@ func isSparse(h *tar.Header) bool {
 	return false
 }
 
-// cleanName returns a name in its simplest form, and whether it stays within the archive.
+// cleanName returns the shortest form of a name, and whether the name stays inside the archive.
 func cleanName(name string) (string, bool) {
 	if path.IsAbs(name) || strings.ContainsRune(name, 0) {
 		return "", false
@@ -90,13 +91,13 @@ func cleanName(name string) (string, bool) {
 	return name, name != "." && fs.ValidPath(strings.ToValidUTF8(name, "?"))
 }
 
-// tarWindow buffers reads, so that small pieces far apart take few reads.
+// tarWindow buffers reads, so that small, distant pieces need few reads.
 type tarWindow struct {
 	src   io.ReaderAt
 	size  int64
 	at    int64
 	ahead [8 * tarBlock]byte
-	start int64 // offset of what ahead holds
+	start int64 // offset of ahead in the file
 	held  int
 }
 
@@ -126,7 +127,7 @@ func (w *tarWindow) Seek(offset int64, whence int) (int64, error) {
 		offset += w.size
 	}
 	if offset < 0 {
-		return 0, errors.New("seeks before the beginning")
+		return 0, errors.New("seek before the start of the file")
 	}
 	w.at = offset
 	return offset, nil
@@ -147,7 +148,7 @@ func readTarIndex(src io.ReaderAt, size int64) (tarIndex, error) {
 	})
 }
 
-// RefuseTwice returns the error for a name that two files have.
+// RefuseTwice returns the error for a name that occurs twice.
 func RefuseTwice(name string) error {
 	return fmt.Errorf("holds two files called %.200q, expected one", name)
 }

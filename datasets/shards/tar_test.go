@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// archive makes a tar file of headers, each followed by as many bytes as it states.
+// archive makes a tar file of headers, each followed by the stated number of bytes.
 func archive(t testing.TB, headers ...tar.Header) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -85,13 +85,13 @@ func TestBrokenTar(t *testing.T) {
 		want string
 	}{
 		"cut in a file":    {good[:1500], `"a.jpg": unexpected EOF`},
-		"cut in a header":  {good[:3000], `behind "a.jpg": unexpected EOF`},
+		"cut in a header":  {good[:3000], `after "a.jpg": unexpected EOF`},
 		"a size too large": {huge, `"a.jpg": unexpected EOF`},
 		"no header": {append(bytes.Clone(good[:2560]), bytes.Repeat([]byte{'x'}, 1024)...),
-			`behind "a.jpg": archive/tar: invalid tar header`},
+			`after "a.jpg": archive/tar: invalid tar header`},
 		"outside": {archive(t, file("../a.jpg", 1)),
-			`holds a file called "../a.jpg", expected names within the archive`},
-		"absolute": {archive(t, file("/etc/a.jpg", 1)), `holds a file called "/etc/a.jpg"`},
+			`contains the name "../a.jpg", expected relative names inside the archive`},
+		"absolute": {archive(t, file("/etc/a.jpg", 1)), `contains the name "/etc/a.jpg"`},
 		"twice":    {archive(t, file("a.jpg", 1), file("./a.jpg", 1)), `holds two files called "a.jpg"`},
 		"none":     {nil, ""},
 	} {
@@ -105,7 +105,7 @@ func TestBrokenTar(t *testing.T) {
 	}
 }
 
-// FuzzTarIndex: for any bytes, indexing gives an error or files that lie within the input.
+// FuzzTarIndex checks for any bytes that indexing gives an error or files inside the input.
 func FuzzTarIndex(f *testing.F) {
 	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: "a.jpg", Size: 600},
 		tar.Header{Typeflag: tar.TypeReg, Name: "a.cls", Size: 1}))

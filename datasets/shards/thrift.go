@@ -7,31 +7,31 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// Limits of a footer or the header of a page.
+// Limits for decoding a footer or a page header.
 const (
 	maxDepth    = 16
-	maxElements = 1 << 17 // in all lists
-	leastObject = 3       // least bytes of an object in a list: those of a column's order
+	maxElements = 1 << 17 // total number of elements in all lists
+	leastObject = 3       // smallest size in bytes of an object in a list: a column order
 )
 
 var errCut = errors.New("is cut short")
 
-// decodeThrift decodes the object at the beginning of in, and returns its length.
+// decodeThrift decodes the object at the start of in and returns its length.
 func decodeThrift(in []byte, object any) (int, error) {
 	r := &bounded{BytesReader: new(thrift.CompactProtocol).NewReaderFromBytes(in), size: len(in), open: []int{1}}
 	err := thrift.NewDecoder(r).Decode(object)
 	return r.BytesRead(), err
 }
 
-// bounded reads from bytes, and refuses lists before the library allocates as many elements as they state.
-// Texts are not copied.
+// bounded reads from bytes. It rejects too long lists before the library allocates the stated number of elements. Texts
+// are not copied.
 type bounded struct {
 	thrift.BytesReader
 	size, elements int
-	open           []int // number of objects still to end at each depth
+	open           []int // number of unfinished objects at each depth
 }
 
-// Discard skips n bytes. The library looks for this method in addition to a reader's.
+// Discard skips n bytes. The library uses this method if a reader has it.
 func (r *bounded) Discard(n int) (int, error) {
 	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
 }
@@ -62,7 +62,7 @@ func (r *bounded) ReadList() (thrift.List, error) {
 		least = leastObject
 	}
 	if n > left/least {
-		return l, fmt.Errorf("states a list of %d, %d bytes are left", n, left)
+		return l, fmt.Errorf("states a list of %d elements, but only %d bytes are left", n, left)
 	}
 	if r.elements += n; r.elements > maxElements {
 		return l, fmt.Errorf("holds more than %d elements in lists", maxElements)
@@ -78,7 +78,7 @@ func (r *bounded) ReadList() (thrift.List, error) {
 	return l, err
 }
 
-// nestObjects enters n objects within another.
+// nestObjects starts n objects inside the current object.
 func (r *bounded) nestObjects(n int) error {
 	if r.open = append(r.open, n); len(r.open) > maxDepth {
 		return fmt.Errorf("is nested more than %d deep", maxDepth)
@@ -86,7 +86,7 @@ func (r *bounded) nestObjects(n int) error {
 	return nil
 }
 
-// Sets and maps do not occur in Parquet.
+// errForeign reports a set or a map.
 var errForeign = errors.New("holds a set or a map, which Parquet does not use")
 
 func (r *bounded) ReadSet() (thrift.Set, error) { return thrift.Set{}, errForeign }

@@ -14,20 +14,20 @@ import (
 	"winnow/internal/regular"
 )
 
-// FS returns a file tree in which a path may continue inside a tar or Parquet file as if it were a folder:
-// shards/00.tar/heron/1.jpg is heron/1.jpg of shards/00.tar, and 00.parquet/image/000017.jpg is column image of row
-// 17, counted from 0. The index of a shard is built when first needed and kept; the shard itself is reopened for
-// each image.
+// FS returns a file tree in which a path may continue inside a tar or Parquet file as if that file were a folder:
+// shards/00.tar/heron/1.jpg is heron/1.jpg in shards/00.tar, and 00.parquet/image/000017.jpg is the value of column
+// image in row 17, counted from 0. The index of a shard is built on first use and kept; the shard itself is reopened
+// for each image.
 func FS(files fs.FS) fs.FS { return &tree{files: files, shards: map[string]*shard{}} }
 
 type tree struct {
 	files  fs.FS
 	mu     sync.RWMutex
-	shards map[string]*shard // by path
+	shards map[string]*shard // shards by path
 	pages  PageCache
 }
 
-// shard is a shard's index, valid as long as its file does not change.
+// shard is the index of a shard. It is rebuilt when the file changes.
 type shard struct {
 	mu      sync.Mutex
 	kind    Kind
@@ -52,7 +52,7 @@ func (t *tree) Open(name string) (fs.File, error) {
 	return nil, err
 }
 
-// OnlyFiles implements the interface of [regular.OnlyFiles].
+// OnlyFiles implements the interface used by [regular.OnlyFiles].
 func (t *tree) OnlyFiles() bool { return regular.OnlyFiles(t.files) }
 
 // Stat implements fs.StatFS.
@@ -74,7 +74,7 @@ func (t *tree) Stat(name string) (fs.FileInfo, error) {
 	return info, errors.Join(err, f.Close())
 }
 
-// findKnownShard returns the shard that a path passes through, if it has been found before.
+// findKnownShard returns the shard that a path goes through, if the shard was found earlier.
 func (t *tree) findKnownShard(name string) (s *shard, file, inner string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -91,7 +91,7 @@ func (t *tree) findKnownShard(name string) (s *shard, file, inner string) {
 	return nil, "", ""
 }
 
-// findShard looks for a shard among the elements of a path: the first that is a file.
+// findShard returns the shard that a path goes through: the first element of the path that is a file.
 func (t *tree) findShard(name string) (s *shard, file, inner string) {
 	for i := range len(name) {
 		if name[i] != '/' {
@@ -139,7 +139,7 @@ func (t *tree) openWithin(s *shard, file, inner string) (_ fs.File, err error) {
 	}
 	src, ok := f.(io.ReaderAt)
 	if !ok {
-		return nil, fmt.Errorf("%s lies in a zip file, expected it in a folder: unpack the zip file", file)
+		return nil, fmt.Errorf("%s is in a zip file, where shards cannot be read: unpack the zip file", file)
 	}
 	index, table, err := s.openShard(src, info)
 	if err != nil {
@@ -162,7 +162,7 @@ func (t *tree) openWithin(s *shard, file, inner string) (_ fs.File, err error) {
 	return &opened{entry, io.NewSectionReader(src, m.at, m.size), f}, nil
 }
 
-// openShard builds the index of a shard if there is none or the file has changed.
+// openShard returns the index of a shard. It builds the index on first use and after a change of the file.
 func (s *shard) openShard(src io.ReaderAt, info fs.FileInfo) (_ tarIndex, _ *ParquetFile, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +179,7 @@ func (s *shard) openShard(src io.ReaderAt, info fs.FileInfo) (_ tarIndex, _ *Par
 	return s.tar, s.parquet, err
 }
 
-// member describes a file in a shard by the shard's own description.
+// member describes a file in a shard; the other properties are the shard's.
 type member struct {
 	fs.FileInfo
 	name string
@@ -200,8 +200,8 @@ func (o *opened) Stat() (fs.FileInfo, error) { return o.member, nil }
 func (o *opened) Size() int64                { return o.size }
 func (o *opened) Close() error               { return o.shard.Close() }
 
-// Split returns the part of a shard's path that names a split, as in train-0000.tar and val/0000.tar. It is the
-// first word that known accepts, in the file's name or else in the folders above.
+// Split returns the part of a shard's path that names a split, as in train-0000.tar and val/0000.tar: the first word
+// that known accepts, in the file name or else in the folders above.
 func Split(name string, known func(word string) bool) string {
 	for elements := strings.Split(name, "/"); len(elements) > 0; elements = elements[:len(elements)-1] {
 		for _, word := range strings.FieldsFunc(strings.ToLower(elements[len(elements)-1]),

@@ -8,20 +8,20 @@ import (
 	"winnow/eval"
 )
 
-// affinity is the symmetric matrix P without its zeros: the entries of row i are from[i] up to from[i+1].
+// affinity is the symmetric sparse matrix P. The entries of row i have the indices from[i] to from[i+1]-1.
 type affinity struct {
 	from []int
 	all  []entry
 }
 
-// entry is a number of a sparse row.
+// entry is one entry of a sparse row.
 type entry struct {
 	col int32
 	p   float64
 }
 
-// newAffinity computes P from every row's nearest neighbours. Beside these it needs 32 bytes for each neighbour of each
-// row: for 200,000 rows with 90 neighbours 0.6 GB.
+// newAffinity computes P from every row's nearest neighbours. Besides these it needs 32 bytes for each neighbour of
+// each row, or 0.6 GB for 200,000 rows with 90 neighbours.
 func newAffinity(near [][]eval.Neighbour, perplexity float64) affinity {
 	n := len(near)
 	a := affinity{from: make([]int, n+1)}
@@ -44,7 +44,7 @@ func newAffinity(near [][]eval.Neighbour, perplexity float64) affinity {
 			a.all[a.from[i]+j] = entry{int32(near[i][j].Row), p / float64(2*n)}
 		}
 	})
-	next := make([]int, n) // then those whose neighbour it is
+	next := make([]int, n) // then the rows that have it as a neighbour
 	for i, list := range near {
 		next[i] = a.from[i] + len(list)
 	}
@@ -65,8 +65,8 @@ func newAffinity(near [][]eval.Neighbour, perplexity float64) affinity {
 	return a
 }
 
-// mergeEntries sorts a row and adds up entries of the same column, which come from points that are each other's
-// neighbours. It uses the memory of the row.
+// mergeEntries sorts a row in place and adds up entries of the same column, which two points have if each is a
+// neighbour of the other.
 func mergeEntries(row []entry) []entry {
 	slices.SortStableFunc(row, func(a, b entry) int { return cmp.Compare(a.col, b.col) })
 	out := row[:0]
@@ -80,12 +80,12 @@ func mergeEntries(row []entry) []entry {
 	return out
 }
 
-// conditionalRow returns p_·|i for squared distances d. It finds β by bisection so that the entropy is
-// log(perplexity). If too many points are equally near for any β, these share the probability. It overwrites d.
+// conditionalRow returns p_·|i for squared distances d. It finds β by bisection so that the entropy is log(perplexity).
+// If so many points tie that no β fits, they share the probability. It overwrites d.
 func conditionalRow(d []float64, perplexity float64) []float64 {
 	nearest := slices.Min(d)
 	for j := range d {
-		d[j] -= nearest // cancels in p, and makes the largest term 1
+		d[j] -= nearest // cancels in p and scales the largest term to 1
 	}
 	p, want := make([]float64, len(d)), math.Log(perplexity)
 	beta, low, high := 1.0, 0.0, math.Inf(1)

@@ -87,8 +87,7 @@ func (d *descent) movePoints(exaggeration, rate, momentum float64) {
 	}
 }
 
-// gainOf returns a larger gain while the gradient continues the last move, and a smaller one after an
-// overshoot.
+// gainOf returns a larger gain while the gradient keeps its direction, and a smaller gain after an overshoot.
 func gainOf(gain, grad, move float64) float64 {
 	if (grad > 0) != (move > 0) {
 		return gain + 0.2
@@ -96,7 +95,7 @@ func gainOf(gain, grad, move float64) float64 {
 	return max(0.8*gain, 0.01)
 }
 
-// computeKL returns KL(P‖Q) for the current points; Z is computed by the tree, as everywhere.
+// computeKL returns KL(P‖Q) for the current points, with Z approximated by the tree.
 func (d *descent) computeKL() float64 {
 	z := d.repelPoints()
 	parts := make([]float64, len(d.y))

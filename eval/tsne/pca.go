@@ -15,17 +15,17 @@ import (
 // Components holds the coordinates of rows along their first two principal directions.
 type Components struct {
 	Points   []Point
-	Variance [2]float64 // of the rows along each direction (divided by n)
-	Share    [2]float64 // of the total variance; 0 if all rows are equal
+	Variance [2]float64 // variance of the rows along each direction (divided by n)
+	Share    [2]float64 // share of the total variance; 0 if all rows are equal
 }
 
 // PCA projects the centred rows onto the two eigenvectors of their covariance with the largest eigenvalues. The
-// covariance is a float32 product. The sign of a direction makes its largest entry positive. With one column Y = 0.
-// Time O(n·d²).
+// covariance is computed in float32. Directions are signed so that their largest entry is positive. With one column, Y
+// is 0. Time O(n·d²).
 func PCA(x blas32.General) (Components, error) {
 	if x.Rows < 2 || x.Cols < 1 {
-		return Components{}, fmt.Errorf("tsne: principal components: found %d rows of %d dimensions, expected "+
-			"at least 2 of 1", x.Rows, x.Cols)
+		return Components{}, fmt.Errorf("tsne: principal components: %d rows of %d dimensions, expected "+
+			"at least 2 rows of 1 dimension", x.Rows, x.Cols)
 	}
 	centred := features.NewMatrix(x.Rows, x.Cols)
 	mean := make([]float64, x.Cols)
@@ -38,7 +38,7 @@ func PCA(x blas32.General) (Components, error) {
 		row := features.Row(centred, i)
 		for j, v := range features.Row(x, i) {
 			if v-v != 0 {
-				return Components{}, fmt.Errorf("tsne: principal components: row %d holds %v, expected finite numbers",
+				return Components{}, fmt.Errorf("tsne: principal components: row %d has %v, expected finite numbers",
 					i, v)
 			}
 			row[j] = float32(float64(v) - mean[j])

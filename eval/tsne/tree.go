@@ -1,22 +1,21 @@
 package tsne
 
-// cell is a node of the quadtree: the points of a box, treated as one.
+// cell is a node of the quadtree: the points in a box, which may be treated as one point.
 type cell struct {
-	x, y, mass float64 // centre of the points, and their number
-	width2     float64 // squared longer side of their bounding box; below 0 at a leaf, which always counts as one point
-	next       int32   // where to continue if the cell counts as one point; else its children start at the next cell
+	x, y, mass float64 // centre and number of the points
+	width2     float64 // squared longer side of the bounding box; negative for a leaf, always treated as a point
+	next       int32   // index of the cell after the subtree; the cell's children start directly after it
 }
 
-// tree is a quadtree stored in depth-first order. A box is cut into four at its middle, and each child's box is
-// as tight as its points allow, so no cell has a single child and none is deeper than necessary. The memory is
-// reused from build to build.
+// tree is a quadtree stored in depth-first order. A box is divided into four at its middle, and each child's box is the
+// bounding box of its points, so no cell has a single child and the depth is minimal. Builds reuse the memory.
 type tree struct {
 	cells []cell
-	order []uint32 // points, with those of a cell adjacent: visiting them in this order meets the same cells again
+	order []uint32 // points, grouped by cell, for locality when they are visited in this order
 	spare []uint32
 }
 
-// buildTree makes the tree of these points.
+// buildTree builds the tree of the given points.
 func (t *tree) buildTree(y []Point) {
 	if len(t.order) != len(y) {
 		t.order, t.spare = make([]uint32, len(y)), make([]uint32, len(y))
@@ -47,7 +46,7 @@ func (t *tree) addCell(y []Point, at, spare []uint32) {
 		ends := groupQuadrants(y, at, spare, middle)
 		from := 0
 		for _, end := range ends {
-			if end-from == len(at) { // so narrow that the middle coincides with a side
+			if end-from == len(at) { // the box is so narrow that its middle rounds to a side
 				break
 			}
 			if end > from {
@@ -91,11 +90,11 @@ func groupQuadrants(y []Point, at, spare []uint32, middle Point) (ends [4]int) {
 	return ends
 }
 
-// repelFrom sums over all other points, or over cells that are far enough to count as one point:
+// repelFrom sums over all other points, or over cells that are far enough to be treated as one point:
 //
 //	z = Σ_j (1+|p-y_j|²)⁻¹,   force = Σ_j (1+|p-y_j|²)⁻²·(p-y_j)
 //
-// The point itself adds 1 to z and nothing to force.
+// The point itself adds 1 to z and 0 to force.
 func (t *tree) repelFrom(p Point, theta2 float64) (force Point, z float64) {
 	cells := t.cells
 	for at := 0; at < len(cells); {

@@ -1,10 +1,11 @@
-// Package tsne maps vectors of many dimensions to points in the plane so that neighbours stay neighbours: t-SNE
-// with the Barnes-Hut tree, and the first two principal components, which are its start.
+// Package tsne maps vectors of many dimensions to points in the plane so that neighbours stay neighbours. It implements
+// t-SNE with the Barnes-Hut tree. The map starts from the first two principal components, which are also available
+// separately.
 //
-// Rows are unit vectors; their squared distance is 2 - 2·cosine. Decisions are computed in float64. The same
-// rows, options and seed give the same bits on one machine, however many cores it uses: one goroutine sums all
-// forces on a point in a fixed order. A map shows which points are near each other; sizes of groups and
-// distances between them mean little.
+// Rows are unit vectors; their squared distance is 2 - 2·cosine. Results are computed in float64. The same rows,
+// options and seed give the same bits on one machine, for any number of cores: one goroutine sums all forces on a point
+// in a fixed order. A map shows which points are near each other; the sizes of groups and the distances between groups
+// carry little information.
 //
 // It imports eval (the exact nearest neighbours), features and head/leading.
 package tsne
@@ -26,12 +27,12 @@ import (
 type Options struct {
 	Perplexity   float64 // effective number of neighbours of a point; default 30, at most (n-1)/3
 	Iterations   int     // default 1000
-	Early        int     // number of first iterations with exaggeration and low momentum; default 250
-	Exaggeration float64 // factor of the attraction in these, at least 1; default 12
+	Early        int     // number of initial iterations with exaggeration and low momentum; default 250
+	Exaggeration float64 // factor of the attraction in early iterations, at least 1; default 12
 	LearningRate float64 // default n / (4·Exaggeration), at least 50
-	// a cell narrower than Theta times its distance counts as one point; 0 < Theta ≤ 0.7, default 0.5
+	// a cell narrower than Theta times its distance is treated as one point; 0 < Theta ≤ 0.7, default 0.5
 	Theta  float64
-	Seed   uint64     // of the start
+	Seed   uint64     // for the noise of the start
 	MaxMem eval.Bytes // bytes of similarities in memory at once; default eval.DefaultMaxMem
 
 	Stepped func(iteration int) // called after each iteration, counted from 1; may be nil
@@ -42,12 +43,12 @@ type Point struct{ X, Y float64 }
 
 // Report describes how a map was computed.
 type Report struct {
-	KL           float64 `json:"kl"`         // KL(P‖Q) at the end, in nats; 0 would be perfect
-	KLEarly      float64 `json:"kl_early"`   // at the end of the early iterations
-	Perplexity   float64 `json:"perplexity"` // as used
+	KL           float64 `json:"kl"`         // KL(P‖Q) at the end, in nats; 0 for a perfect map
+	KLEarly      float64 `json:"kl_early"`   // KL(P‖Q) after the early iterations
+	Perplexity   float64 `json:"perplexity"` // perplexity used
 	Iterations   int     `json:"iterations"`
 	LearningRate float64 `json:"learning_rate"`
-	Neighbours   int     `json:"neighbours"` // of each point in P before it is made symmetric
+	Neighbours   int     `json:"neighbours"` // number of neighbours of a point before P is made symmetric
 }
 
 // fewest is the least number of points for which neighbours are meaningful.
@@ -101,8 +102,8 @@ func Embed(ctx context.Context, x blas32.General, o Options) ([]Point, Report, e
 		}
 	}
 	if r.KL = d.computeKL(); math.IsNaN(r.KL) || math.IsInf(r.KL, 0) {
-		return nil, r, fmt.Errorf("tsne: after %d iterations the divergence is %v: expected a smaller "+
-			"learning rate than %g", o.Iterations, r.KL, o.LearningRate)
+		return nil, r, fmt.Errorf("tsne: after %d iterations the divergence is %v: use a learning "+
+			"rate below %g", o.Iterations, r.KL, o.LearningRate)
 	}
 	return d.y, r, nil
 }
@@ -110,7 +111,7 @@ func Embed(ctx context.Context, x blas32.General, o Options) ([]Point, Report, e
 // resolveOptions fills in defaults for n points and validates the options.
 func (o Options) resolveOptions(n int) (Options, error) {
 	if n < fewest {
-		return o, fmt.Errorf("tsne: found %d points, expected at least %d", n, fewest)
+		return o, fmt.Errorf("tsne: %d points, expected at least %d", n, fewest)
 	}
 	for _, v := range []struct {
 		to    *float64
@@ -139,10 +140,10 @@ func (o Options) resolveOptions(n int) (Options, error) {
 	return o, nil
 }
 
-// startScale is the standard deviation of the start: so small that forces, not positions, decide at first.
+// startScale is the standard deviation of the start: so small that the forces, not the positions, dominate at first.
 const startScale = 1e-4
 
-// startPoints places the points by their principal components near the origin; noise of a hundredth of that
+// startPoints places the points by their principal components near the origin. Noise of a hundredth of startScale
 // separates equal rows.
 func (o Options) startPoints(x blas32.General) ([]Point, error) {
 	c, err := PCA(x)
@@ -159,7 +160,7 @@ func (o Options) startPoints(x blas32.General) ([]Point, error) {
 	return c.Points, nil
 }
 
-// checkUnit returns an error if a row is not on the unit sphere.
+// checkUnit returns an error if a row does not have unit length.
 func checkUnit(x blas32.General) error {
 	for i := range x.Rows {
 		sum := 0.0

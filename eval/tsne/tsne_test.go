@@ -47,7 +47,7 @@ func cloud(n int, seed uint64) []Point {
 	return y
 }
 
-// slowP returns P by loops over all pairs, including its zeros.
+// slowP returns P computed with plain loops over all pairs, including its zeros.
 func slowP(t *testing.T, x blas32.General, k int, perplexity float64) [][]float64 {
 	t.Helper()
 	n := x.Rows
@@ -107,7 +107,7 @@ func slowP(t *testing.T, x blas32.General, k int, perplexity float64) [][]float6
 	return p
 }
 
-// slowKL returns the divergence by loops over all pairs, slowGradient its derivative.
+// slowKL returns the divergence by plain loops over all pairs; slowGradient returns its gradient.
 func slowKL(p [][]float64, y []Point) (kl, z float64) {
 	for i := range y {
 		for j := range y {
@@ -149,7 +149,7 @@ func affinitiesOf(t *testing.T, x blas32.General, k int, perplexity float64) aff
 	return newAffinity(near, perplexity)
 }
 
-// farthest returns the greatest difference of two matrices, relative to the greatest entry.
+// farthest returns the largest difference of two matrices, relative to the largest entry.
 func farthest(a, b [][]float64) float64 {
 	worst, most := 0.0, 0.0
 	for i := range a {
@@ -164,12 +164,12 @@ func TestAffinities(t *testing.T) {
 	x := clusters(60, 8, 4, 0.7, 3)
 	want := slowP(t, x, 15, 5)
 	if d := farthest(dense(affinitiesOf(t, x, 15, 5)), want); d > 1e-4 {
-		t.Errorf("P differs from that by loops by %.2g of its greatest entry", d)
+		t.Errorf("P differs from the plain loops by %.2g of its largest entry", d)
 	}
 	for name, other := range map[string]affinity{"another perplexity": affinitiesOf(t, x, 15, 5.1),
 		"a neighbour less": affinitiesOf(t, x, 14, 5)} {
 		if d := farthest(dense(other), want); d < 1e-3 {
-			t.Errorf("%s was let through: %.2g", name, d)
+			t.Errorf("%s passes the check: %.2g", name, d)
 		}
 	}
 	sum := 0.0
@@ -187,7 +187,7 @@ func TestAffinities(t *testing.T) {
 	}
 }
 
-// The gradient equals the central differences of the divergence if the tree is exact, and is close if not.
+// The gradient equals the central differences of the divergence if the tree is exact, and is close otherwise.
 func TestGradient(t *testing.T) {
 	x := clusters(40, 8, 4, 0.7, 5)
 	a := affinitiesOf(t, x, 12, 4)
@@ -209,7 +209,7 @@ func TestGradient(t *testing.T) {
 		t.Errorf("the gradient is off by %.2g of its length", off)
 	}
 	if off := gradientOff(d.pointGradients(1.001), want); off < 1e-5 {
-		t.Errorf("a gradient of too much attraction was let through: %.2g", off)
+		t.Errorf("a gradient with too much attraction passes the check: %.2g", off)
 	}
 	if got, _ := slowKL(p, y); math.Abs(d.computeKL()-got) > 1e-12 {
 		t.Errorf("KL %v, by loops %v", d.computeKL(), got)
@@ -225,7 +225,7 @@ func gradientOff(got, want []Point) float64 {
 	return math.Sqrt(wrong / length)
 }
 
-// The tree's repulsion is close to the exact one at the usual angle, closer at a smaller one, and exact at 0.
+// The tree's repulsion is close to the exact repulsion at the usual theta, closer at a smaller theta, and exact at 0.
 func TestTreeIsNearExact(t *testing.T) {
 	y := cloud(3000, 7)
 	copy(y[10:20], y[20:30]) // equal points
@@ -253,7 +253,7 @@ func TestTreeIsNearExact(t *testing.T) {
 	}
 }
 
-// Every point is in exactly one leaf, cells know their points, and the walk ends.
+// Every point is in exactly one leaf, every cell has the right points, and the traversal ends.
 func TestTreeHoldsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 50).Draw(t, "n")
@@ -271,23 +271,23 @@ func TestTreeHoldsAll(t *testing.T) {
 				mass += c.mass
 			}
 			if int(c.next) <= i || int(c.next) > len(tr.cells) {
-				t.Fatalf("cell %d of %d goes on at %d", i, len(tr.cells), c.next)
+				t.Fatalf("cell %d of %d continues at %d", i, len(tr.cells), c.next)
 			}
 		}
 		if mass != float64(n) || tr.cells[0].mass != float64(n) || len(tr.cells) > 2*n {
-			t.Fatalf("%d points, %v in leaves of %d cells, %v in the first", n, mass, len(tr.cells), tr.cells[0].mass)
+			t.Fatalf("%d points, %v in leaves, %d cells, %v in the root", n, mass, len(tr.cells), tr.cells[0].mass)
 		}
 		order := slices.Clone(tr.order)
 		slices.Sort(order)
 		for i, v := range order {
 			if int(v) != i {
-				t.Fatalf("the order is not one: %v", tr.order)
+				t.Fatalf("the order is not a permutation: %v", tr.order)
 			}
 		}
 	})
 }
 
-// Clusters stay together on the map, the divergence falls, and the number of cores changes no bit.
+// Clusters stay together on the map, the divergence decreases, and the result is bit-identical for any number of cores.
 func TestEmbed(t *testing.T) {
 	x := clusters(400, 16, 5, 0.5, 9)
 	for i := 10; i < 15; i++ { // equal rows
@@ -302,16 +302,16 @@ func TestEmbed(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if share := sameNearest(y, 5); share < 0.97 {
-		t.Errorf("of %.2f of the points the nearest is of the same cluster, expected nearly all", share)
+		t.Errorf("share of points whose nearest is of the same cluster: %.2f, expected nearly 1", share)
 	}
 	if share := sameNearest(cloud(400, 3), 5); share > 0.5 {
-		t.Errorf("a random map was let through: %.2f", share)
+		t.Errorf("a random map passes the check: %.2f", share)
 	}
 	was := runtime.GOMAXPROCS(1)
 	again, _, err := Embed(t.Context(), x, o)
 	runtime.GOMAXPROCS(was)
 	if err != nil || !slices.Equal(y, again) {
-		t.Errorf("another number of cores gives another map: %v", err)
+		t.Errorf("the map depends on the number of cores: %v", err)
 	}
 	o.Seed++
 	if other, _, err := Embed(t.Context(), x, o); err != nil || slices.Equal(y, other) {
@@ -319,7 +319,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// sameNearest returns the share of points whose nearest neighbour is of the same cluster.
+// sameNearest returns the share of points whose nearest neighbour has the same cluster.
 func sameNearest(y []Point, classes int) float64 {
 	same := 0.0
 	for i := range y {
@@ -365,7 +365,7 @@ func TestRefuses(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{clusters(4, 4, 2, 0.5, 1), Options{}, "found 4 points"},
+		{clusters(4, 4, 2, 0.5, 1), Options{}, "4 points, expected at least 5"},
 		{long, Options{}, "row 1: squared norm"},
 		{none, Options{}, "row 1: squared norm is NaN"},
 		{good, Options{Perplexity: 0.5}, "perplexity is 0.5"},
@@ -374,7 +374,7 @@ func TestRefuses(t *testing.T) {
 		{good, Options{Theta: 0.8}, "theta is 0.8"},
 		{good, Options{Exaggeration: 0.5}, "exaggeration is 0.5"},
 		{good, Options{LearningRate: -1}, "learning rate is -1"},
-		{good, Options{LearningRate: 1e300}, "smaller learning rate"},
+		{good, Options{LearningRate: 1e300}, "use a learning rate below"},
 	} {
 		if _, _, err := Embed(t.Context(), c.x, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, expected %q", c.o, err, c.want)
@@ -386,7 +386,7 @@ func TestRefuses(t *testing.T) {
 			cancel()
 		}
 		if iteration > 7 {
-			panic("it goes on")
+			panic("not stopped")
 		}
 	}})
 	if err != context.Canceled {
@@ -394,7 +394,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// The components equal those of the full eigenvalue problem, in few and in many dimensions.
+// The components equal a full eigenvalue decomposition, in few and in many dimensions.
 func TestPCA(t *testing.T) {
 	for _, d := range []int{1, 2, 5, 100} {
 		x := clusters(300, d, 3, 0.6, 4)
@@ -440,11 +440,11 @@ func TestPCA(t *testing.T) {
 		}
 	}
 	if _, err := PCA(features.NewMatrix(1, 3)); err == nil {
-		t.Error("one row was let through")
+		t.Error("no error for one row")
 	}
 }
 
-// BenchmarkEmbed measures the claim: 10,000 points in a minute on two cores.
+// BenchmarkEmbed checks the documented time of one minute for 10,000 points on two cores.
 func BenchmarkEmbed(b *testing.B) {
 	for _, d := range []int{64, 512} {
 		x := clusters(10_000, d, 100, 0.8, 1)

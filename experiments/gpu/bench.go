@@ -27,34 +27,34 @@ const exitTime = 3
 // died is the error of a measurement during which the process ended or hung.
 const died = "the process died during this"
 
-// bench runs a part, in a process of its own.
+// bench runs one part in a separate process.
 type bench struct {
 	options
 	scale
 	ctx  context.Context
 	part Part
-	most time.Duration // longest time of one measurement; 0: the part's
+	most time.Duration // longest time of one measurement; 0: no limit except the part's
 	log  io.Writer
 
 	library string
-	cpu     *ort.Runtime // the reference, which also runs everything that is not measured
-	dev     *ort.Runtime // the device; in a rehearsal, the CPU with another number of threads
-	pixels  []float32    // of drawn pictures
+	cpu     *ort.Runtime // the reference, which also computes everything that is not measured
+	dev     *ort.Runtime // the device; in a trial run, the CPU with a different number of threads
+	pixels  []float32    // pixels of the random images
 }
 
-// scale holds the sizes of everything.
+// scale holds the sizes of networks, batches and sets.
 type scale struct {
-	side      int           // of pictures for drawn networks
-	blocks    []int         // of the ResNet's stages
-	depth     int           // of the transformer
-	width     int           // of the transformer
-	batches   []int         // of extraction
-	steps     []int         // batches of training
-	compared  int           // pictures in a comparison of numbers
+	side      int           // side of images for networks with random weights, in pixels
+	blocks    []int         // number of blocks in each stage of the ResNet
+	depth     int           // depth of the transformer
+	width     int           // width of the transformer
+	batches   []int         // batch sizes of extraction
+	steps     []int         // batch sizes of training
+	compared  int           // number of images in a comparison of numbers
 	each      time.Duration // minimum time of a measurement
-	rows, dim int           // of the searched set
-	asked     int           // queries at once
-	checked   int           // queries that the CPU also answers
+	rows, dim int           // size of the searched set
+	asked     int           // number of queries at once
+	checked   int           // number of queries that the CPU also answers
 	largest   int           // largest batch tried for memory
 }
 
@@ -67,7 +67,7 @@ var (
 		checked: 60, largest: 4}
 )
 
-// runPart measures a part, writes it and returns the exit code of the process.
+// runPart runs a part, writes its results and returns the exit code of the process.
 func runPart(ctx context.Context, o options, stderr io.Writer) int {
 	b := &bench{options: o, scale: full, ctx: ctx, log: stderr}
 	if o.small {
@@ -76,7 +76,7 @@ func runPart(ctx context.Context, o options, stderr io.Writer) int {
 	var err error
 	if b.part, err = readPart(o.out, o.part); err == nil {
 		p := partBy(o.part)
-		if !o.small { // a rehearsal may run beside other work
+		if !o.small { // a trial run may share the machine with other work
 			b.most = p.most
 		}
 		err = b.work(p.run)
@@ -95,7 +95,7 @@ func runPart(ctx context.Context, o options, stderr io.Writer) int {
 
 // work runs a part and records how it ended.
 func (b *bench) work(run func(*bench) error) (err error) {
-	if len(b.part.Trying) > 0 { // the previous process died during it: do not try it again
+	if len(b.part.Trying) > 0 { // the previous process died during this measurement: do not try it again
 		b.part.Records = append(b.part.Records, Record{Of: b.part.Trying, Error: died})
 		b.part.Trying = nil
 	}
@@ -117,8 +117,8 @@ func (b *bench) work(run func(*bench) error) (err error) {
 	return errors.Join(err, writePart(b.out, b.part))
 }
 
-// measure makes a record, unless an earlier call made it. Its errors are part of the record: the part ends only if
-// its time is over or a record cannot be written.
+// measure makes a record unless an earlier call has made it. The record contains the error of take. measure returns an
+// error only if the part's time is over or the record cannot be written.
 func (b *bench) measure(take func() (Record, error), of ...string) error {
 	if b.part.find(of...) != nil {
 		return nil
@@ -131,7 +131,7 @@ func (b *bench) measure(take func() (Record, error), of ...string) error {
 		return err
 	}
 	began := time.Now()
-	if b.most > 0 { // a call that hangs cannot be stopped: the process ends, and another goes on behind it
+	if b.most > 0 { // a hanging call cannot be stopped: the process ends, and another continues after this measurement
 		defer time.AfterFunc(b.most, func() {
 			fmt.Fprintf(b.log, "%s: %s: no end after %v\n", b.part.Name, strings.Join(of, ", "), b.most)
 			os.Exit(1)
@@ -154,12 +154,12 @@ func (b *bench) measure(take func() (Record, error), of ...string) error {
 	return writePart(b.out, b.part)
 }
 
-// note records a text.
+// note adds a record that contains only a text.
 func (b *bench) note(text string, of ...string) error {
 	return b.measure(func() (Record, error) { return Record{Text: text}, nil }, of...)
 }
 
-// open loads ONNX Runtime for the CPU and the device, and uses it for matrix products.
+// open loads ONNX Runtime for the CPU and for the device, and uses it for matrix products.
 func (b *bench) open() error {
 	found, err := ortlib.Find(b.options.library)
 	if err != nil {
@@ -173,15 +173,15 @@ func (b *bench) open() error {
 	return err
 }
 
-// threads returns one thread for a rehearsal: several that wait for each other take minutes on a busy machine.
+// threads returns one thread for a trial run: on a busy machine, several threads that wait for each other take minutes.
 func (b *bench) threads() int {
 	if b.small {
 		return 1
 	}
-	return 0 // all
+	return 0 // all cores
 }
 
-// device loads the runtime of the device with these settings.
+// device loads the runtime of the device with the given GPU settings.
 func (b *bench) device(gpu ort.GPU) (*ort.Runtime, error) {
 	return ort.Load(ort.Config{Library: b.library, Device: b.options.device, Threads: b.threads(), GPU: gpu})
 }
@@ -201,7 +201,7 @@ func (b *bench) precisions() []precision {
 	return list
 }
 
-// of returns a network's model and its runtime for a precision.
+// of returns the runtime and the model of a network for a precision.
 func (b *bench) of(p precision, n *network) (*ort.Runtime, []byte, error) {
 	m := n.model
 	rt := b.dev
@@ -214,8 +214,7 @@ func (b *bench) of(p precision, n *network) (*ort.Runtime, []byte, error) {
 	return rt, m.Marshal(), nil
 }
 
-// pictures returns the pixels of n drawn pictures: normal numbers, like normalised photographs. Only sixteen are
-// different.
+// pictures returns the pixels of random images: normal numbers, as in normalised photographs. Only 16 images differ.
 func (b *bench) pictures(n *network, images int) []float32 {
 	const drawn = 16
 	size := n.channels * n.side * n.side
@@ -237,7 +236,7 @@ func (b *bench) pictures(n *network, images int) []float32 {
 // warmUps is the number of runs before a measurement.
 const warmUps = 2
 
-// seconds returns the mean time of a run over at least b.each, after some runs that warm up.
+// seconds returns the mean time of a run. It measures for at least b.each, after some warm-up runs.
 func (b *bench) seconds(run func() error) (float64, error) {
 	for range warmUps {
 		if err := run(); err != nil {
@@ -267,7 +266,7 @@ func (b *bench) together(runs []func() error) (float64, error) {
 	began := time.Now()
 	for i, run := range runs {
 		group.Go(func() {
-			for errs[i] == nil && (counts[i] == 0 || time.Since(began) < b.each) { // once, however busy the machine is
+			for errs[i] == nil && (counts[i] == 0 || time.Since(began) < b.each) { // at least once on a busy machine
 				errs[i] = run()
 				counts[i]++
 			}

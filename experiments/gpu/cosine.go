@@ -2,7 +2,7 @@ package main
 
 import "math"
 
-// cosine returns the cosine of two vectors, and the length of their difference divided by that of the first.
+// cosine returns the cosine of two vectors, and the length of their difference divided by the length of the first.
 func cosine(a, b []float32) (cos, relative float64) {
 	var aa, bb, ab, dd float64
 	for i, v := range a {

@@ -11,8 +11,8 @@ import (
 	"winnow/backbone/ort"
 )
 
-// exactGradients computes the gradients of all weights in float64, on the CPU: what float32's are compared with to tell
-// whose last digits are wrong. The vectors' gradient is slope's, as in derive.
+// exactGradients computes the gradients of all weights in float64 on the CPU. They show whether the float32 gradients
+// of the device or of the CPU are more accurate. slope gives the gradient of the vectors, as in derive.
 func (b *bench) exactGradients(n *network) (names []string, grads [][]float64, err error) {
 	m, err := doubled(n.model)
 	if err != nil {
@@ -69,7 +69,7 @@ func widened(x []float32) []float64 {
 	return y
 }
 
-// doubled returns a model in float64. Operators that ONNX Runtime's CPU provider has in float32 alone are written out.
+// doubled returns a model in float64. It replaces operators that ONNX Runtime's CPU provider has only in float32.
 func doubled(m *graph.Model) (*graph.Model, error) {
 	facts := graph.Infer(m)
 	b := graph.NewBuilder(m.Graph.Name+" in float64", m.Opset())
@@ -141,7 +141,7 @@ func (d *doubling) reshape(x string, shape ...int64) string {
 	return d.b.Node("Reshape", []string{x, d.list(shape...)})
 }
 
-// sizes returns the last sizes of a tensor from an axis on.
+// sizes returns the sizes of a tensor's axes, starting at the axis from.
 func (d *doubling) sizes(name string, from int) (list []int64, err error) {
 	v := d.facts[name]
 	if v == nil || len(v.Shape) != 4 {
@@ -156,7 +156,7 @@ func (d *doubling) sizes(name string, from int) (list []int64, err error) {
 	return list, nil
 }
 
-// conv writes a convolution as a product of its filters with what each tap reads.
+// conv replaces a convolution by a matrix product of its filters with the inputs of each tap.
 func (d *doubling) conv(n *graph.Node) error {
 	out, err := d.sizes(n.Outputs[0], 1)
 	if err != nil {
@@ -205,7 +205,8 @@ func (d *doubling) conv(n *graph.Node) error {
 	return nil
 }
 
-// lrn writes out y = x·(bias + α/size·Σ x²)^-β, the sum over size channels around each.
+// lrn replaces a local response normalisation by y = x·(bias + α/size·Σ x²)^-β, with the sum over size channels around
+// each channel.
 func (d *doubling) lrn(n *graph.Node) error {
 	in, err := d.sizes(n.Inputs[0], 1)
 	if err != nil {
@@ -225,15 +226,15 @@ func (d *doubling) lrn(n *graph.Node) error {
 	return nil
 }
 
-// inFloat64 reports whether ONNX Runtime's CPU provider has kernels in float64 for all of a network, or doubled writes
-// them out.
+// inFloat64 reports whether a network can run in float64: for each of its operators ONNX Runtime's CPU provider has a
+// float64 kernel, or doubled replaces the operator.
 func (n *network) inFloat64() bool {
 	return !slices.ContainsFunc(n.model.Graph.Nodes, func(n *graph.Node) bool {
 		return n.Op == "Erf" || n.Op == "Gelu"
 	})
 }
 
-// exactly compares the gradients of the device and of the CPU with those in float64.
+// exactly compares the gradients of the device and of the CPU with gradients in float64.
 func (b *bench) exactly(n *network) error {
 	return b.measure(func() (r Record, err error) {
 		names, grads, err := b.exactGradients(n)

@@ -7,13 +7,13 @@ import (
 	"winnow/features"
 )
 
-// The ways in which images get to the network.
+// The ways to copy images to the network.
 const (
 	fromHost  = "host"
-	byExtract = "host, pinned, as extract" // winnow extract's own way: on a GPU two lanes
+	byExtract = "host, pinned, as extract" // as winnow extract does, with two lanes on a GPU
 )
 
-// extraction measures images a second in both ways: the first network in batches of all sizes, the others in one.
+// extraction measures images per second in both ways: for the first network with all batch sizes, for others with one.
 func extraction(b *bench) error {
 	if err := b.open(); err != nil {
 		return err
@@ -36,7 +36,7 @@ func extraction(b *bench) error {
 	return nil
 }
 
-// rates measures a network in one precision; sessions are kept between batches, as in an extraction.
+// rates measures a network in one precision. It keeps sessions between batches, as an extraction does.
 func (b *bench) rates(n *network, p precision, batches []int) error {
 	var plain *ort.Session
 	var lanes ort.Networks
@@ -91,11 +91,11 @@ func (b *bench) lanes(rt *ort.Runtime, model []byte, n *network) (ort.Networks, 
 	return ort.NewNetworks(rt, model, n.output, in)
 }
 
-// loading is how many measurements the second lane may take to load its session.
+// loading is the number of measurements during which the second lane may still be loading its session.
 const loading = 4
 
-// inLanes returns the time of a batch that the lanes take in turns, from and to pinned memory, after warm measurements
-// that do not count.
+// inLanes returns the time per batch if the lanes process batches alternately, from and to pinned memory. It first
+// makes warm measurements that it ignores.
 func (b *bench) inLanes(lanes ort.Networks, n *network, pixels []float32, batch, warm int) (float64, error) {
 	var runs []func() error
 	lanes.Pin(pixels)
@@ -113,7 +113,7 @@ func (b *bench) inLanes(lanes ort.Networks, n *network, pixels []float32, batch,
 	return b.together(runs)
 }
 
-// shape returns the shape of the output for this many pictures.
+// shape returns the shape of the output for a batch of images.
 func (n *network) shape(out ort.Info, batch int) []int64 {
 	shape := []int64{int64(batch), int64(n.dim)}
 	for len(shape) < len(out.Shape) {

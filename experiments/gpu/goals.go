@@ -13,11 +13,11 @@ const (
 	mostRelative = 1e-3
 	leastRate    = 3000 // images/s of ResNet-50 from ready tensors
 	leastOfTorch = .7
-	leastSame    = .999 // share of the CPU's neighbours
-	mostOfCPUs   = 3.   // times the CPU's difference from float64
+	leastSame    = .999 // share of neighbours that equal the CPU's
+	mostOfCPUs   = 3.   // largest multiple of the CPU's difference from float64
 )
 
-// judgeGoals compares the results with the goals. Goals about a GPU are not judged on the CPU.
+// judgeGoals compares the results with the goals. On the CPU it skips goals about a GPU.
 func (r *Results) judgeGoals() {
 	r.Goals = []Goal{
 		r.agree("features"), r.agree("gradients"),
@@ -49,9 +49,9 @@ func state(met bool) string {
 	return "fail"
 }
 
-// agree compares the float32 numbers, and the gradients in every way, with the CPU's. Where a value is near the bend of
-// a Relu, or two in a window are nearly the greatest, rounding decides which gradient counts, on the CPU too. Gradients
-// may then differ as the CPU's differ from float64's.
+// agree compares the float32 features, or the gradients of every way to train, with the CPU's. If a value is near the
+// bend of a Relu, or two values in a pooling window are nearly equal, rounding decides which gradient is used, even on
+// the CPU. Gradients may therefore differ by a multiple of the CPU's own difference from float64.
 func (r *Results) agree(what string) Goal {
 	g := Goal{Name: fmt.Sprintf("%s agree with the CPU's: cosine ≥ %v, relative ≤ %v", what, leastCos,
 		mostRelative), State: "not run"}
@@ -91,7 +91,7 @@ func (r *Results) agree(what string) Goal {
 	return g
 }
 
-// best returns the fastest record of extraction with this precision and way ("": any).
+// best returns the fastest record of extraction with the given precision and way ("": any).
 func (r *Results) best(network, precision, way string) *Record {
 	var found *Record
 	p := r.part("extraction")
@@ -119,7 +119,7 @@ func (r *Results) fast() Goal {
 	return g
 }
 
-// beside compares with PyTorch, each at its best batch.
+// beside compares winnow with PyTorch, each at its fastest batch size.
 func (r *Results) beside(value, name string) Goal {
 	g := Goal{Name: name, State: "not run", Found: "no PyTorch that has the device"}
 	theirs := 0.0
@@ -154,7 +154,7 @@ func (r *Results) trains(precision string, batch int, least float64, networks ..
 			continue
 		}
 		seen = append(seen, of[0])
-		if share, ours, theirs := r.besideTorch(of); theirs > 0 { // 0 if no way of ours worked
+		if share, ours, theirs := r.besideTorch(of); theirs > 0 { // ours is 0 if no way of winnow's worked
 			worst = min(worst, share)
 			list = append(list, fmt.Sprintf("%s %.2f (%.0f and %.0f images/s)", of[0], share, ours, theirs))
 		}
@@ -186,9 +186,9 @@ func (r *Results) searchGoal() Goal {
 	return g
 }
 
-// messageGoal counts the expected answers.
+// messageGoal counts the probes with the expected answer.
 func (r *Results) messageGoal() Goal {
-	g := Goal{Name: "where a GPU cannot be used: a message with what to do, and auto computes on the CPU",
+	g := Goal{Name: "if a GPU cannot be used, a message explains what to do, and auto computes on the CPU",
 		State: "not run"}
 	ok, n, wrong := 0, 0, []string{}
 	for _, rec := range r.part("messages").Records {
@@ -211,9 +211,9 @@ func (r *Results) messageGoal() Goal {
 	return g
 }
 
-// memoryGoal checks that every lack of memory was reported and survived.
+// memoryGoal checks that the process reported every lack of memory and continued after it.
 func (r *Results) memoryGoal() Goal {
-	g := Goal{Name: "where the GPU's memory is full it is told, and a smaller batch runs on", State: "not run"}
+	g := Goal{Name: "full GPU memory is reported, and a smaller batch still runs", State: "not run"}
 	told, n := 0, 0
 	for _, rec := range r.part("memory").Records {
 		if _, full := rec.Values["told"]; full || rec.Error != "" {
@@ -224,7 +224,7 @@ func (r *Results) memoryGoal() Goal {
 		}
 	}
 	if n == 0 {
-		g.Found = "nothing was full"
+		g.Found = "the memory was never full"
 		return g
 	}
 	g.State, g.Found = state(told == n), fmt.Sprintf("%d of %d", told, n)

@@ -18,7 +18,7 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// machine records the versions of everything.
+// machine records the hardware and the versions of software and libraries.
 func machine(b *bench) error {
 	if err := b.note(fmt.Sprintf("%s, %s/%s, %d cores", runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.NumCPU()), "program"); err != nil {
@@ -74,12 +74,12 @@ func machine(b *bench) error {
 	}, "device")
 }
 
-// probePart is the part that only reports how a device answers, in an environment that another part has made.
+// probePart is the part that only reports whether a device works, in an environment made by the part messages.
 const probePart = "probe"
 
 // answer is the output of a probe.
 type answer struct {
-	Device   string // where it computes
+	Device   string // the device on which the probe computed
 	Fallback string
 	Error    string
 	Hint     string
@@ -108,18 +108,18 @@ func probe(o options, stdout io.Writer) int {
 	return 0
 }
 
-// surroundings is the environment of a probe.
+// surroundings describes the environment of a probe and the expected answer.
 type surroundings struct {
 	name   string
 	device string
 	env    []string
 	library,
-	skip string // why it cannot be tried here
-	works bool // a GPU that works here may work in it
-	must  bool // it must work
+	skip string // reason why the environment cannot be made on this machine
+	works bool // a GPU that works on this machine may work in this environment
+	must  bool // the GPU must work
 }
 
-// messages asks for CUDA, and for auto, in environments without CUDA.
+// messages runs probes with the devices cuda and auto in environments that lack a part of CUDA.
 func messages(b *bench) error {
 	found, err := ortlib.Find(b.options.library)
 	if err != nil {
@@ -139,11 +139,11 @@ func messages(b *bench) error {
 		{name: "as it is here", works: true, must: b.options.device != "cpu"},
 		{name: "a number that no GPU has", device: "cuda:99"},
 		{name: "CUDA_VISIBLE_DEVICES hides all GPUs", env: []string{"CUDA_VISIBLE_DEVICES=-1"}},
-		// the system may find them in its own folders
+		// the system may find the libraries in its default folders
 		{name: "without CUDA's libraries", env: []string{"LD_LIBRARY_PATH="}, works: true},
 		{name: "without ONNX Runtime's provider for CUDA", library: bare},
 	}
-	// Any library with the driver's name stands for a wrong driver.
+	// An arbitrary library with the driver's file name simulates a wrong driver.
 	wrong := surroundings{name: "another library by the driver's name",
 		env: []string{"LD_LIBRARY_PATH=" + filepath.Join(work, "wrong") + string(os.PathListSeparator) + path}}
 	if _, err := copyInto(filepath.Join(work, "wrong"),

@@ -1,7 +1,7 @@
-// Command gpu runs and measures everything of winnow that uses a GPU: see README.md. With -device cpu it does the
-// same on the CPU, which is how it is tested without a GPU. Each part is a process of its own, which may crash, hang
-// or fill the GPU's memory without affecting the others. A part writes each measurement to OUT/parts at once and does
-// not repeat it; OUT/gpu.json is written after each part.
+// Command gpu runs and measures all functions of winnow that use a GPU: see README.md. With -device cpu it runs them on
+// the CPU, to test the program without a GPU. Each part is a separate process, which may crash, hang or fill the GPU's
+// memory without affecting the others. A part writes each measurement to OUT/parts at once and does not repeat it.
+// OUT/gpu.json is written after each part.
 //
 //	go -C experiments run ./gpu -device cuda -out ../gpu-results
 package main
@@ -20,7 +20,7 @@ import (
 	"winnow/backbone/ort"
 )
 
-// options are the flags; the process of a part gets the same ones.
+// options holds the parsed flags. The process of a part gets the same flags.
 type options struct {
 	device  string
 	minutes float64
@@ -66,17 +66,17 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func read(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("gpu", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.StringVar(&o.device, "device", "cuda", "device to measure: cuda, cuda:N, or cpu as a rehearsal")
+	f.StringVar(&o.device, "device", "cuda", "device to measure: cuda, cuda:N, or cpu for a trial run")
 	f.Float64Var(&o.minutes, "minutes", 40, "time for all parts; the next call measures the rest")
 	f.StringVar(&o.out, "out", "gpu-results", "folder for gpu.json and parts/")
-	f.BoolVar(&o.small, "small", false, "small networks and sets, a rehearsal of seconds")
+	f.BoolVar(&o.small, "small", false, "use small networks and sets, for a trial run of seconds")
 	f.StringVar(&o.models, "models", "../../shared/assets/models",
-		"folder of pretrained .onnx networks to try besides the drawn ones; \"\": none")
+		"folder of pretrained .onnx networks to measure in addition to those with random weights; \"\": none")
 	f.StringVar(&o.library, "ort-lib", os.Getenv("WINNOW_ORT_LIB"), "ONNX Runtime's library, or its folder")
-	f.StringVar(&o.python, "python", "python3", "a Python that may have torch, to compare with; \"\": left out")
+	f.StringVar(&o.python, "python", "python3", "Python with torch, to compare with PyTorch; \"\": no comparison")
 	f.StringVar(&o.only, "only", "", "parts to run, separated by commas: "+strings.Join(partNames(), ","))
 	f.StringVar(&o.nets, "networks", "",
-		"beginnings of the names of networks to try, separated by commas, as ResNet-50,mobilenetv2; \"\": all")
+		"networks to measure: prefixes of names, separated by commas, such as ResNet-50,mobilenetv2; \"\": all")
 	f.StringVar(&o.part, "part", "", "for the program's own use: the part that this process runs")
 	f.Int64Var(&o.until, "until", 0, "for the program's own use: when the part must end")
 	if err := f.Parse(args); err != nil {
@@ -99,5 +99,5 @@ func read(args []string, stderr io.Writer) (o options, err error) {
 	return o, nil
 }
 
-// end returns when the process of a part must end.
+// end returns the time at which the process of a part must end.
 func (o options) end() time.Time { return time.UnixMilli(o.until) }

@@ -18,7 +18,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// TestMain runs a part of the experiment if the test's program is called for one.
+// TestMain runs a part of the experiment instead of the tests if the experiment starts the test binary as a child.
 func TestMain(m *testing.M) {
 	if os.Getenv(childMark) != "" {
 		os.Exit(start(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// call runs the small experiment, without files from outside the repository.
+// call runs the small experiment without files from outside the repository.
 func call(t *testing.T, out string, more ...string) (stdout string, r Results) {
 	t.Helper()
 	args := append([]string{"-device", "cpu", "-small", "-models", "", "-python", "no-such-python", "-minutes", "600",
@@ -45,7 +45,7 @@ func call(t *testing.T, out string, more ...string) (stdout string, r Results) {
 	return o.String(), r
 }
 
-// All parts run on the CPU, and the goals that can be judged there pass.
+// All parts run on the CPU, and the goals that apply to the CPU pass.
 func TestRehearsal(t *testing.T) {
 	out := t.TempDir()
 	stdout, r := call(t, out)
@@ -75,14 +75,14 @@ func TestRehearsal(t *testing.T) {
 	if counts["pass"] != 4 || counts["fail"] != 0 { // features, gradients, search, messages
 		t.Errorf("%v of %v", counts, r.Goals)
 	}
-	// Nothing is measured twice.
+	// A second call repeats no measurement.
 	if _, again := call(t, out); cmp.Diff(r, again) != "" {
 		t.Errorf("the second call changed (-first +second):\n%s", cmp.Diff(r, again))
 	}
 }
 
-// A stopped part resumes where it was; one whose process died resumes after the measurement in which it died. Neither
-// stops the others.
+// A part that ran out of time resumes where it stopped. A part whose process died resumes after the measurement in
+// which it died. Neither affects the other parts.
 func TestGoesOn(t *testing.T) {
 	out := t.TempDir()
 	_, r := call(t, out, "-minutes", "0.00001")
@@ -123,7 +123,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// A process that dies silently is reported, and its part is started again.
+// If a process dies without a report, the error is recorded and its part is started again.
 func TestDies(t *testing.T) {
 	out := t.TempDir()
 	o := options{out: out, device: "cpu", small: true}
@@ -145,7 +145,7 @@ func TestDies(t *testing.T) {
 	}
 }
 
-// Wrong numbers fail.
+// Goals fail for wrong numbers.
 func TestGoals(t *testing.T) {
 	rec := func(values map[string]float64, of ...string) Record { return Record{Of: of, Values: values} }
 	net := "ResNet-50 (drawn)"
@@ -213,22 +213,22 @@ func TestGoals(t *testing.T) {
 			t.Errorf("spoiled %d: found %s, expected %s", i, got, want)
 		}
 	}
-	// Gradients may differ by three times what the CPU's differ from float64's, and no more.
+	// Gradients may differ by at most three times the CPU's own difference from float64.
 	for cpu, want := range map[float64]string{8e-4: "p", 5e-4: "f"} {
 		r := fresh()
 		r.part("parity").Records[2].Values["relative"] = .002
 		r.part("parity").Records = append(r.part("parity").Records, rec(map[string]float64{"cosine": .99999,
 			"relative": .001, "cpu_relative": cpu}, net, "gradients", besideFloat64))
 		if got := states(r)[1:2]; got != want {
-			t.Errorf("the CPU is off by %v: found %s, expected %s", cpu, got, want)
+			t.Errorf("the CPU differs from float64 by %v: found %s, expected %s", cpu, got, want)
 		}
 	}
 	if got := states(&Results{Device: "cuda"}); got != strings.Repeat("n", 11) {
-		t.Errorf("nothing was run: found %s", got)
+		t.Errorf("no part has run: found %s, expected not run for every goal", got)
 	}
 }
 
-// Differences are seen, including NaN.
+// cosine detects differences, including NaN.
 func TestCosine(t *testing.T) {
 	a := []float32{1, 2, -2}
 	for _, c := range []struct {
@@ -274,7 +274,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// sizeless returns a folder with a network whose pictures have no fixed size.
+// sizeless returns a folder with a network whose images have no fixed size.
 func sizeless(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -287,7 +287,7 @@ func sizeless(t *testing.T) string {
 	return dir
 }
 
-// The most telling cells come first, and none twice.
+// The most important cells come first, and no cell occurs twice.
 func TestCells(t *testing.T) {
 	b := &bench{scale: full, dev: orttest.Runtime(t)}
 	var list []*network
@@ -307,7 +307,7 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// Networks are closed, the oldest first, when too many images would be held.
+// Networks are closed, the oldest first, if all open networks together would hold too many images.
 func TestOpened(t *testing.T) {
 	b := &bench{scale: rehearsal, options: options{device: "cpu"}, cpu: orttest.Runtime(t), dev: orttest.Runtime(t)}
 	b.library = b.cpu.Library()
@@ -330,7 +330,7 @@ func TestOpened(t *testing.T) {
 	}
 }
 
-// The weight that differs most is named, and what is missing in the steps is seen.
+// compare names the weight that differs most, and detects missing changes of the solver's steps.
 func TestCompare(t *testing.T) {
 	want := derived{[]string{"a", "b", "tiny"}, [][]float32{{1, 2}, {3, 4}, {1e-9, 0}}, [][]float32{{1}, {1}, {0}}}
 	got := derived{want.names, [][]float32{{1, 2}, {3, 5}, {1, 0}}, [][]float32{{1}, {0}, {0}}}
@@ -344,7 +344,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A way that ended its process twice is not tried again; a measurement that was under way is not repeated.
+// A way that ended its process twice is not tried again. The measurement in which the process died is not repeated.
 func TestDeadWay(t *testing.T) {
 	w := ways()[0]
 	b := &bench{options: options{out: t.TempDir(), until: time.Now().Add(time.Hour).UnixMilli()},
@@ -369,7 +369,7 @@ func TestDeadWay(t *testing.T) {
 	}
 }
 
-// The script is asked line by line; one that is missing is not asked again, one that ends is begun again.
+// The script answers one line at a time. Without PyTorch it is not asked again; if it ends, it is started again.
 func TestTorch(t *testing.T) {
 	script := func(text string) *pyTorch {
 		path := filepath.Join(t.TempDir(), "python")

@@ -12,22 +12,21 @@ import (
 	"winnow/internal/text"
 )
 
-// gpuShare is the share of --gpu-memory that --batch auto uses, as in package extraction, and gpuMost the largest
-// batch.
+// As in package extraction, --batch auto uses 1/gpuShare of --gpu-memory and at most a batch of gpuMost.
 const (
 	gpuShare = 4
 	gpuMost  = 256
 )
 
-// memory finds the largest batch under several limits, and checks that the process computes on after a batch that did
-// not fit.
+// memory finds the largest batch under several memory limits, and checks that the process can still compute after a
+// batch did not fit.
 func memory(b *bench) error {
 	if err := b.open(); err != nil {
 		return err
 	}
 	n := b.resNet()
 	limits := []int64{512 << 20, 1 << 30, 2 << 30, 4 << 30, 8 << 30, 0}
-	if !b.dev.Device().CUDA { // the limits are for a GPU: one size shows that the loop works
+	if !b.dev.Device().CUDA { // the limits are for a GPU; on the CPU one size shows that the loop works
 		limits = limits[len(limits)-1:]
 	}
 	for _, limit := range limits {
@@ -94,7 +93,7 @@ func (b *bench) fill(n *network, limit int64) (r Record, err error) {
 	return r, nil
 }
 
-// used returns the memory of the GPU in use by all programs.
+// used returns the GPU memory in use by all programs.
 func (b *bench) used() (mib float64, ok bool) {
 	if !b.dev.Device().CUDA {
 		return 0, false

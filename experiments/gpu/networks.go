@@ -13,7 +13,7 @@ import (
 	"winnow/backbone/graph/gradient"
 )
 
-// network is a model from pictures to vectors.
+// network is a model that maps images to vectors.
 type network struct {
 	name           string
 	model          *graph.Model
@@ -22,7 +22,8 @@ type network struct {
 	channels, side int
 }
 
-// networks returns the drawn networks and those in the folder of models that were asked for, the most telling first.
+// networks returns the selected networks, both those with random weights and those in the folder of models, the most
+// important first.
 func (b *bench) networks() ([]*network, error) {
 	list, err := b.allNetworks()
 	if err != nil || b.nets == "" {
@@ -64,7 +65,7 @@ func (b *bench) allNetworks() ([]*network, error) {
 	return list, nil
 }
 
-// readNetwork reads a model and cuts it at its vector.
+// readNetwork reads a model and removes the layers after its feature vector.
 func readNetwork(name string, data []byte) (*network, error) {
 	m, err := graph.ReadNamed(name, data)
 	if err != nil {
@@ -86,7 +87,7 @@ func readNetwork(name string, data []byte) (*network, error) {
 		int(in[0].Shape[2].Size)}, nil
 }
 
-// drawing builds a network with drawn weights (He et al. 2015, eq. 10).
+// drawing builds a network with random weights (He et al. 2015, eq. 10).
 type drawing struct {
 	b       *graph.Builder
 	rng     *rand.Rand
@@ -136,7 +137,7 @@ func (d *drawing) relu(x string) string {
 	return y
 }
 
-// name returns the name of a drawn network, and says whether it is smaller than the one it is named after.
+// name returns the name of a network with random weights. The name contains "small" if the network is smaller than of.
 func (b *bench) name(of string) string {
 	if b.small {
 		return of + " (drawn, small)"
@@ -145,7 +146,7 @@ func (b *bench) name(of string) string {
 }
 
 // resNet returns ResNet-50 (He et al. 2016, table 1) as exported: normalisations folded, no classifier. Branches have
-// small weights, so that drawn weights stay in the range of float16.
+// small weights, so that activations stay in the range of float16.
 func (b *bench) resNet() *network {
 	d, x := draw("resnet50", b.side)
 	x = d.relu(d.conv(x, 64, 7, 2, 3, 1))

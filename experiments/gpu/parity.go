@@ -14,8 +14,8 @@ import (
 	"winnow/features"
 )
 
-// parity compares features and gradients of every network with the CPU's: float32 first. Last, gradients of the device
-// and of the CPU are compared with those in float64.
+// parity compares features and gradients of every network with the CPU's, float32 first. Finally it compares gradients
+// of the device and of the CPU with gradients in float64.
 func parity(b *bench) error {
 	if err := b.open(); err != nil {
 		return err
@@ -45,7 +45,7 @@ func parity(b *bench) error {
 	return nil
 }
 
-// sameFeatures compares a network's features with the CPU's in these precisions.
+// sameFeatures compares a network's features in the given precisions with the CPU's.
 func (b *bench) sameFeatures(n *network, list []precision) error {
 	var want blas32.General
 	for _, p := range list {
@@ -113,20 +113,20 @@ func slope(images, dim int) blas32.General {
 	return d
 }
 
-// matters is the smallest length of a weight's gradient, relative to the longest, for its cosine to count.
+// matters is the smallest relative length of a weight's gradient with which the weight is compared.
 const matters = 1e-4
 
-// derived is what a way made of a network and pictures.
+// derived holds the gradients and steps that a way computes for a network and images.
 type derived struct {
 	names []string
 	grads [][]float32
-	moved [][]float32 // what a few steps of the solver added to the weights
+	moved [][]float32 // changes of the weights by a few steps of the solver
 }
 
 // stepsTried is the number of the solver's steps that are compared.
 const stepsTried = 3
 
-// derive computes the gradients of all weights, then makes some steps.
+// derive computes the gradients of all weights, then runs stepsTried steps of the solver.
 func (b *bench) derive(t *trained, n *network) (r derived, err error) {
 	defer func() { err = errors.Join(err, t.Close()) }()
 	x, d, pixels := features.NewMatrix(b.compared, n.dim), slope(b.compared, n.dim), b.pictures(n, b.compared)
@@ -157,20 +157,20 @@ func (b *bench) derive(t *trained, n *network) (r derived, err error) {
 	return r, nil
 }
 
-// gap is how far a way is from another.
+// gap holds the differences between the results of two ways.
 type gap struct {
 	least, most float64 // cosine and relative difference of the weight's gradient that differs most
-	moved       float64 // relative difference of all weights' moves
-	weights     []apart // that matter, those that differ most first
+	moved       float64 // relative difference between the changes of all weights
+	weights     []apart // the compared weights, those that differ most first
 }
 
-// apart is how far the gradient of a weight is from another: the relative difference.
+// apart holds the relative difference between two gradients of a weight.
 type apart struct {
 	name string
 	off  float64
 }
 
-// far is off, or infinite for NaN.
+// far returns off, or +Inf if off is NaN.
 func (a apart) far() float64 {
 	if math.IsNaN(a.off) {
 		return math.Inf(1)
@@ -178,7 +178,7 @@ func (a apart) far() float64 {
 	return a.off
 }
 
-// worst names the weight that differs most.
+// worst returns the name of the weight that differs most.
 func (g gap) worst() string {
 	if len(g.weights) == 0 {
 		return "none"
@@ -186,7 +186,7 @@ func (g gap) worst() string {
 	return g.weights[0].name
 }
 
-// worstFew names the weights that differ most, and by how much.
+// worstFew returns the names of the weights that differ most, with their relative differences.
 func (g gap) worstFew() (list []string) {
 	for _, w := range g.weights[:min(3, len(g.weights))] {
 		list = append(list, fmt.Sprintf("%s %.1e", w.name, w.off))
@@ -194,7 +194,7 @@ func (g gap) worstFew() (list []string) {
 	return list
 }
 
-// compare returns the gap between what is wanted and what was found.
+// compare returns the gap between the expected results, want, and got.
 func compare(want, got derived) gap {
 	longest := 0.0
 	length := func(g []float32) float64 {
@@ -223,8 +223,8 @@ func compare(want, got derived) gap {
 	return a
 }
 
-// sameGradients compares the gradients of all weights, and steps of the solver, in every way with those of the CPU, and
-// cuDNN's with ONNX's operators on the device.
+// sameGradients compares the gradients of all weights and the solver's steps in every way with the CPU's. It also
+// compares cuDNN's gradients with those of ONNX operators on the device.
 func (b *bench) sameGradients(n *network) error {
 	found := map[string]derived{} // by way; "": the CPU's
 	get := func(name string, open func() (*trained, error)) (derived, error) {
@@ -242,7 +242,7 @@ func (b *bench) sameGradients(n *network) error {
 		return d, err
 	}
 	list := ways()
-	slices.Reverse(list) // operators first: the others are compared with them
+	slices.Reverse(list) // operators first, because the other ways are compared with them
 	base := list[0]
 	inWay := func(w way) (derived, error) {
 		return get(w.name, func() (*trained, error) { return b.openTrained(n, w, false) })

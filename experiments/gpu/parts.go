@@ -27,42 +27,42 @@ type part struct {
 // column is a column of a part's table.
 type column struct{ value, heading, format string }
 
-// parts returns all parts, the most telling first. Shares are minutes of nearly 9. A measurement that takes longer
-// than most, if that is not 0, ends its process, and the next process goes on behind it.
+// parts returns all parts, the most important first. Shares are minutes out of nearly 9. A measurement that takes
+// longer than the part's most (0: no limit) ends its process, and the next process continues with the next measurement.
 func parts() []part {
 	return []part{
 		{"machine", "The machine", "Reports of the runtime, the driver and the tools.", .2, 0, nil, machine},
-		{"parity", "The same numbers as on the CPU", "Features and gradients of the same pictures (normal numbers) " +
-			"by the device and by the CPU. relative: length of the difference over that of the CPU's. Gradients: of " +
-			"all weights that can be trained, in each way to train; the weight that differs most among those that " +
-			"matter. moved: what three steps of Adam changed, all weights as one vector. Of the features only " +
-			"float32 must agree.", 2, time.Minute,
+		{"parity", "The same numbers as on the CPU", "Features and gradients of the same random images on " +
+			"the device and the CPU. relative: length of the difference divided by the length on the CPU. Gradients: " +
+			"for each way to train, the trainable weight whose gradient differs most, without weights with tiny " +
+			"gradients. moved: changes by three steps of Adam, all weights as one vector. Features must agree only " +
+			"in float32.", 2, time.Minute,
 			[]column{{"cosine", "least cosine", "%.7f"}, {"relative", "most relative", "%.1e"},
 				{"beside_operators", "relative, beside operators on the device", "%.1e"},
 				{"moved", "steps, relative", "%.1e"},
 				{"cpu_relative", "the CPU's, relative", "%.1e"}}, parity},
-		{"training", "A fine-tuning step", "Images to gradients of all weights to new weights, with Adam; weights, " +
-			"gradients and the solver's state stay on the device. cuDNN: gradients of convolutions by its functions; " +
-			"operators: by ONNX's. " +
-			"PyTorch: eager, the same layers (BatchNorm folded, no classifier), Adam; pictures on the device; " +
-			"copied: from pinned memory at every step; benchmark: with torch.backends.cudnn.benchmark. processor: " +
-			"the processor's time, all threads; waiting for the device may count.", 5, 75 * time.Second,
+		{"training", "A fine-tuning step", "From images to gradients of all weights and to new weights, with Adam. " +
+			"Weights, gradients and the solver's state stay on the device. Gradients of convolutions are computed by " +
+			"cuDNN's functions (cuDNN) or by ONNX operators (operators). " +
+			"PyTorch: eager, the same layers (BatchNorm folded, no classifier), Adam, images on the device; " +
+			"copied: images from pinned memory at every step; benchmark: with torch.backends.cudnn.benchmark. " +
+			"processor: CPU time of all threads, which may include waiting for the device.", 5, 75 * time.Second,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
 				{"step_ms", "step, ms", "%.1f"}, {"forward_ms", "forward, ms", "%.1f"},
 				{"backward_ms", "backward, ms", "%.1f"}, {"solver_ms", "solver, ms", "%.1f"},
 				{"processor_ms", "processor, ms", "%.1f"}, {"opening_s", "opening, s", "%.1f"},
 				{"copied_images_per_second", "copied, images/s", "%.0f"},
 				{"benchmark_images_per_second", "benchmark, images/s", "%.0f"}}, training},
-		{"extraction", "Images a second", "Ready tensors go to the device and vectors back with every " +
-			"run: from pinned memory in two lanes, as winnow extract does it, and from pageable memory in one.", .8,
+		{"extraction", "Images per second", "Every run copies ready tensors to the device and vectors back: from " +
+			"pinned memory in two lanes, as winnow extract does, and from pageable memory in one lane.", .8,
 			75 * time.Second,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
 				{"milliseconds", "ms a batch", "%.2f"}}, extraction},
 		{"torch", "Extraction compared with PyTorch", "ResNet-50 in PyTorch, eager, with the same precision: " +
-			"torch.backends.*.allow_tf32 is off where ours is, and channels last is not used.", .2, 75 * time.Second,
+			"torch.backends.*.allow_tf32 is off as in winnow, and channels last is not used.", .2, 75 * time.Second,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"}}, torch},
-		{"messages", "Messages when a GPU cannot be used", "Each line is another process, whose " +
-			"environment lacks something: its message, and where --device auto then computes.", .2, 0, nil, messages},
+		{"messages", "Messages when a GPU cannot be used", "Each line shows a process in an environment that " +
+			"lacks something: its message, and the device on which --device auto computes.", .2, 0, nil, messages},
 		{"memory", "Limits of memory", "The largest batch (doubled from 1) that runs under --gpu-memory, what " +
 			"--batch auto would take, the message when memory is full, and whether the same process " +
 			"computes on after it.", .2, 0,
@@ -91,8 +91,8 @@ func partBy(name string) *part {
 	return nil
 }
 
-// runAll runs every part that is not done in a process of its own, for its share of the time, and writes the results
-// after each.
+// runAll runs every unfinished part in a separate process, for the part's share of the time, and writes the results
+// after each part.
 func runAll(ctx context.Context, o options, args []string, stdout io.Writer) error {
 	r, err := begin(o)
 	if err != nil {
@@ -135,7 +135,7 @@ func runAll(ctx context.Context, o options, args []string, stdout io.Writer) err
 	return r.write(o.out)
 }
 
-// begin reads earlier results; those of another device are an error.
+// begin reads earlier results. Results of a different device are an error.
 func begin(o options) (*Results, error) {
 	r := &Results{Began: time.Now().UTC().Format(time.RFC3339), Device: o.device, Small: o.small}
 	if err := r.readHead(o.out); err != nil {
@@ -156,10 +156,11 @@ func begin(o options) (*Results, error) {
 	return r, nil
 }
 
-// tries is how often a part whose process died is started again; each time it skips the measurement in which it died.
+// tries is the number of times a part whose process died is started again. Each time the part skips the measurement in
+// which its process died.
 const tries = 12
 
-// patience is the time after a part's end before it is killed: it ends by itself between two measurements.
+// patience is the time between the end of a part's time and its kill. A part normally ends itself between measurements.
 const patience = 20 * time.Second
 
 // tryPart runs the process of a part until it ends or its time is over, and returns the end of its output.
@@ -220,5 +221,5 @@ func child(ctx context.Context, args []string, kill time.Time) (tail string, err
 	return text[max(0, len(text)-600):], err
 }
 
-// childMark tells a test's program to be this one.
+// childMark is the environment variable that makes the test binary run as this program.
 const childMark = "WINNOW_GPU_EXPERIMENT"

@@ -20,7 +20,7 @@ type Results struct {
 	Small   bool    `json:"small"`
 	Goals   []Goal  `json:"goals"`
 	Parts   []Part  `json:"parts"`
-	Minutes float64 `json:"minutes"` // of all parts, over all calls
+	Minutes float64 `json:"minutes"` // time of all parts in all calls
 }
 
 // Part is the result of a part.
@@ -113,13 +113,13 @@ func (r *Results) readHead(out string) error {
 	return nil
 }
 
-// write judges the goals and writes gpu.json.
+// write compares the results with the goals and writes gpu.json.
 func (r *Results) write(out string) error {
 	r.judgeGoals()
 	return writeJSON(filepath.Join(out, "gpu.json"), r)
 }
 
-// digest returns a part's records, a line each.
+// digest returns a line of text for each record of a part.
 func (r *Results) digest(p part) (lines []string) {
 	for _, rec := range r.part(p.name).Records {
 		line := strings.Join(rec.Of, ", ") + ":"
@@ -133,7 +133,7 @@ func (r *Results) digest(p part) (lines []string) {
 	return lines
 }
 
-// besideTorch returns the images/s of the fastest way in a cell over PyTorch's, and both; 0 where one was not measured.
+// besideTorch returns the images/s of winnow's fastest way and of PyTorch in a cell (0: not measured), and their ratio.
 func (r *Results) besideTorch(of []string) (share, ours, theirs float64) {
 	p := r.part("training")
 	for _, w := range ways() {
@@ -150,7 +150,7 @@ func (r *Results) besideTorch(of []string) (share, ours, theirs float64) {
 	return ours / theirs, ours, theirs
 }
 
-// oneLine makes a message fit in a table.
+// oneLine replaces line breaks and repeated spaces, so that a message fits in a table.
 func oneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }

@@ -14,10 +14,10 @@ import (
 	"winnow/features"
 )
 
-// neighbours is the number of neighbours searched: more than the largest class of the drawn set has.
+// neighbours is the number of neighbours searched. It exceeds the size of the largest class of the drawn set.
 const neighbours = 16
 
-// perClass is about the number of rows of a class in the drawn set, as in Stanford Online Products.
+// perClass is the mean number of rows of a class in the drawn set, about that of Stanford Online Products.
 const perClass = 5
 
 // drawn returns a set of unit rows whose classes overlap.
@@ -40,12 +40,13 @@ func (b *bench) drawn() (features.Set, error) {
 	return s, features.Normalize(s.X)
 }
 
-// ranking returns a model from q [N,d] to the most similar rows of g [d,M], which it holds, and their similarities.
+// ranking returns a model that maps queries q [N,d] to the most similar rows of g and to their similarities. g [d,M] is
+// a constant of the model.
 func (b *bench) ranking(g []float32) []byte {
 	m := graph.NewBuilder("ranking", 17)
 	q := m.Input("q", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(int64(b.dim))})
 	s := m.Node("MatMul", []string{q, m.Constant(graph.NewTensor("g", g, int64(b.dim), int64(b.rows)))})
-	k := m.Constant(graph.NewTensor("k", []int64{neighbours + 1}, 1)) // a row finds itself
+	k := m.Constant(graph.NewTensor("k", []int64{neighbours + 1}, 1)) // one more, because a row finds itself
 	m.Add(&graph.Node{Op: "TopK", Inputs: []string{s, k}, Outputs: []string{"similarity", "row"}})
 	made, shape := m.Model(), graph.Shape{graph.Free("N"), graph.Fixed(neighbours + 1)}
 	made.Graph.Outputs = []*graph.ValueInfo{{Name: "similarity", Type: graph.Float32, Shape: shape},
@@ -83,7 +84,7 @@ func nearest(b *bench) error {
 	}, "nearest and evaluation", "float32", "CPU, as winnow eval")
 }
 
-// turns calls run with the first row and the number of the queries of each turn.
+// turns calls run for blocks of queries, with the first row and the number of rows of each block.
 func (b *bench) turns(run func(from, n int) error) error {
 	for from := 0; from < b.rows; from += b.asked {
 		if !time.Now().Before(b.end()) {
@@ -96,7 +97,7 @@ func (b *bench) turns(run func(from, n int) error) error {
 	return nil
 }
 
-// searched finds the nearest of all rows, evaluates them, and compares some with the CPU's.
+// searched finds the nearest rows of all rows, evaluates them, and compares some of them with the CPU's.
 func (b *bench) searched(p precision, set features.Set, model []byte) (rec Record, err error) {
 	const k = neighbours + 1
 	rt, err := b.device(p.gpu)
@@ -162,8 +163,8 @@ func judge(labels []int, lists [][]eval.Neighbour) (p1, mapr float64) {
 	return p1 / n, mapr / n
 }
 
-// check compares the neighbours of some rows with the CPU's: the share that is the same, and the difference of the
-// similarities. A neighbour in another place than the CPU's counts as the same if both have equal similarities up to
+// check compares the neighbours of some rows with the CPU's. It returns the share of equal neighbours and the largest
+// difference in similarity. Different neighbours in the same rank count as equal if their similarities are equal up to
 // rounding.
 func (b *bench) check(set features.Set, lists [][]eval.Neighbour) (same, off float64, err error) {
 	const alike = 1e-5

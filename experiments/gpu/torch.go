@@ -20,34 +20,34 @@ var torchScript string
 // noTorch is the script's exit code if there is no PyTorch with the device.
 const noTorch = 9
 
-// question is a line that the script reads.
+// question is the JSON of a line that the script reads.
 type question struct {
 	Network   string  `json:"network"`
 	Task      string  `json:"task"` // train or forward
 	Precision string  `json:"precision"`
 	Batch     int     `json:"batch"`
 	Side      int     `json:"side"`
-	Blocks    []int   `json:"blocks"` // of resnet50
+	Blocks    []int   `json:"blocks"` // blocks in each stage of resnet50
 	Seconds   float64 `json:"seconds"`
 }
 
-// reply is a line that the script writes.
+// reply is the JSON of a line that the script writes.
 type reply struct {
 	Values map[string]float64 `json:"values"`
 	Text   string             `json:"text"`
 	Error  string             `json:"error"`
 }
 
-// pyTorch is a running script: importing torch takes ten seconds, a question one.
+// pyTorch is a script that keeps running, because importing torch takes ten seconds and a question takes one.
 type pyTorch struct {
 	b       *bench
-	missing string // why there is none; it is not asked again
+	missing string // reason why PyTorch is unavailable; the script is then not started again
 	cmd     *exec.Cmd
 	in      io.WriteCloser
 	replies chan reply // closed at the script's end
 	stderr  strings.Builder
 	stop    context.CancelFunc
-	began   bool // has said which versions it has
+	began   bool // the script has reported its versions
 }
 
 // start starts the script without waiting for it.
@@ -113,7 +113,7 @@ func (p *pyTorch) next() (reply, error) {
 	return reply{}, fmt.Errorf("PyTorch ended: %w: %s", err, text[max(0, len(text)-600):])
 }
 
-// ready waits until torch is imported, or known to be missing.
+// ready waits until torch is imported or found to be missing.
 func (p *pyTorch) ready() error {
 	if err := p.start(); err != nil || p.missing != "" || p.began {
 		return err
@@ -125,7 +125,7 @@ func (p *pyTorch) ready() error {
 	return nil
 }
 
-// ask measures. Without PyTorch the record says so.
+// ask makes the script measure. Without PyTorch the record's text gives the reason.
 func (p *pyTorch) ask(q question) (Record, error) {
 	if err := p.ready(); err != nil {
 		return Record{}, err
@@ -153,7 +153,7 @@ func (p *pyTorch) close() {
 	if p.cmd == nil {
 		return
 	}
-	_ = p.in.Close() // it ends by itself then; if not, it is killed
+	_ = p.in.Close() // ends the script; otherwise it is killed
 	ended := time.AfterFunc(2*time.Second, p.stop)
 	for range p.replies {
 	}
@@ -163,7 +163,7 @@ func (p *pyTorch) close() {
 	p.cmd = nil
 }
 
-// torch measures PyTorch's forward pass, which extraction is compared with.
+// torch measures PyTorch's forward pass for the comparison with extraction.
 func torch(b *bench) error {
 	p := &pyTorch{b: b}
 	defer p.close()

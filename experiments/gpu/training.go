@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// besideTorch is the column beside the ways in a cell of training.
+// besideTorch names PyTorch's measurements in a cell of training, next to those of the ways.
 const besideTorch = "PyTorch"
 
-// cell is a network at a batch in a precision, measured in every way.
+// cell is a combination of network, batch size and precision that is measured in every way.
 type cell struct {
 	n     *network
 	batch int
@@ -25,16 +25,16 @@ func (c cell) precision() string {
 	return "float32"
 }
 
-// of names a measurement of the cell.
+// of returns the name of a measurement of the cell.
 func (c cell) of(what string) []string {
 	return []string{c.n.name, fmt.Sprint("batch ", c.batch), c.precision(), what}
 }
 
-// torchNames are the networks that PyTorch has too, by the beginnings of their names here, the most telling first.
+// torchNames maps prefixes of network names to the names of the same networks in PyTorch, the most important first.
 var torchNames = [][2]string{{"ResNet-50", "resnet50"}, {"mobilenetv2", "mobilenet_v2"}, {"ViT-S/16", "vit_small"},
 	{"googlenet", "googlenet"}}
 
-// rank returns the place of a network in torchNames, or len(torchNames).
+// rank returns the position of a network in torchNames, or len(torchNames) for other networks.
 func (n *network) rank() int {
 	i := slices.IndexFunc(torchNames, func(t [2]string) bool { return strings.HasPrefix(n.name, t[0]) })
 	if i < 0 {
@@ -43,8 +43,8 @@ func (n *network) rank() int {
 	return i
 }
 
-// cells returns what is measured, the most telling first: three networks at the usual batch, then at the small one,
-// then the fourth, then large batches.
+// cells returns the cells to measure, the most important first: three networks with the usual batch, then with the
+// small batch, then the fourth network, then large batches.
 func (b *bench) cells(list []*network) (cells []cell) {
 	list = slices.DeleteFunc(slices.Clone(list), func(n *network) bool { return n.rank() == len(torchNames) })
 	few, precisions := list[:min(3, len(list))], []bool{false}
@@ -80,7 +80,7 @@ func (b *bench) cells(list []*network) (cells []cell) {
 	return cells
 }
 
-// training measures steps of fine-tuning in every way beside PyTorch's.
+// training measures fine-tuning steps in every way and in PyTorch.
 func training(b *bench) error {
 	p := &pyTorch{b: b}
 	defer p.close()
@@ -91,8 +91,8 @@ func training(b *bench) error {
 	if err != nil {
 		return err
 	}
-	if err := p.ready(); err != nil { // its import would disturb what is measured here
-		fmt.Fprintf(b.log, "training: %v\n", err) // asked, it says so again
+	if err := p.ready(); err != nil { // wait for torch's import, which would disturb the measurements
+		fmt.Fprintf(b.log, "training: %v\n", err) // each question returns this error again
 	}
 	var nets opened
 	defer nets.close()
@@ -100,7 +100,7 @@ func training(b *bench) error {
 	for _, c := range b.cells(list) {
 		for at, w := range ways() {
 			take := func() error { return b.trainCell(&nets, c, w) }
-			// The slow old way is measured beside the others where the batch is the usual one, and last elsewhere.
+			// The slow way is measured together with the others for the usual batch, and at the end for other batches.
 			if at == len(ways())-1 && (c.tf32 || c.batch != b.steps[0]) {
 				late = append(late, take)
 				continue
@@ -136,7 +136,7 @@ func (b *bench) trainCell(nets *opened, c cell, w way) error {
 		opening := time.Since(began).Seconds()
 		r, err := b.pace(t, c.n, c.batch)
 		if err != nil {
-			nets.close() // what is left of it may be broken
+			nets.close() // after an error the open networks may be unusable
 			return r, err
 		}
 		r.Values["opening_s"] = opening
@@ -144,10 +144,10 @@ func (b *bench) trainCell(nets *opened, c cell, w way) error {
 	}, c.of(w.name)...)
 }
 
-// mostDeaths is how often a way may end its process before it is given up.
+// mostDeaths is the number of times a way may end its process before it is no longer tried.
 const mostDeaths = 2
 
-// measureWay measures, unless the way has ended the process too often.
+// measureWay makes a measurement unless the way has ended its process too often.
 func (b *bench) measureWay(w way, take func() (Record, error), of ...string) error {
 	deaths := 0
 	for _, r := range b.part.Records {

@@ -18,21 +18,21 @@ import (
 // way is a way to train a network on the device.
 type way struct {
 	name    string
-	kernels bool // cuDNN's gradients and winnow's own kernels, not ONNX's operators alone
+	kernels bool // use cuDNN's gradients and winnow's kernels instead of only ONNX operators
 }
 
-// ways returns all ways, the product's own first.
+// ways returns all ways; the first is winnow's default.
 func ways() []way {
 	return []way{{"cuDNN", true}, {"operators", false}}
 }
 
-// trained is a network with its solver, in one way.
+// trained is a network that is trained in one way, with its solver.
 type trained struct {
 	*ort.Live
 	solver train.Solver
 }
 
-// newTrained opens a network, of which all weights are trained in a way, and its solver.
+// newTrained opens a network, all of whose weights are trained in a way, and creates its solver.
 func newTrained(rt *ort.Runtime, n *network, w way) (*trained, error) {
 	weights, err := gradient.Choose(n.model, n.output, gradient.AllWeights)
 	if err != nil {
@@ -65,7 +65,7 @@ func newTrained(rt *ort.Runtime, n *network, w way) (*trained, error) {
 	return &trained{l, solver}, nil
 }
 
-// settle brings gradients and weights into the memory of Params, where they are not there yet.
+// settle copies weights and gradients from the device to Params.
 func (t *trained) settle() error {
 	place := t.Place()
 	if place == nil {
@@ -78,7 +78,7 @@ func (t *trained) settle() error {
 	return errors.Join(place.Fetch("weights", data), place.Fetch("gradients", grads))
 }
 
-// open opens a network in a way and a precision.
+// openTrained opens a network for training in a way and a precision.
 func (b *bench) openTrained(n *network, w way, tf32 bool) (*trained, error) {
 	rt, err := b.device(ort.GPU{TF32: tf32})
 	if err != nil {
@@ -87,10 +87,10 @@ func (b *bench) openTrained(n *network, w way, tf32 bool) (*trained, error) {
 	return newTrained(rt, n, w)
 }
 
-// spent is where the time of a step went.
+// spent holds the times of the phases of a step.
 type spent struct{ forward, backward, solver time.Duration }
 
-// step makes a step: vectors of pictures, gradients of all weights, new weights.
+// step runs a training step: it computes the images' vectors, the gradients of all weights, and new weights.
 func (t *trained) step(x blas32.General, pixels []float32, d blas32.General, rate float64) (s spent, err error) {
 	began := time.Now()
 	if err := t.Forward(x, [][]float32{pixels}, x.Rows, true); err != nil {
@@ -105,7 +105,7 @@ func (t *trained) step(x blas32.General, pixels []float32, d blas32.General, rat
 	return spent{forward.Sub(began), backward.Sub(forward), time.Since(backward)}, nil
 }
 
-// pace measures steps of a batch: images a second, and where a step's time goes.
+// pace measures training steps with a batch: images per second, and the times of the phases of a step.
 func (b *bench) pace(t *trained, n *network, batch int) (Record, error) {
 	x, d, pixels := features.NewMatrix(batch, n.dim), slope(batch, n.dim), b.pictures(n, batch)
 	var sum spent
@@ -131,7 +131,7 @@ func (b *bench) pace(t *trained, n *network, batch int) (Record, error) {
 		"solver_ms": ms(sum.solver), "processor_ms": ms(busy)}}, nil
 }
 
-// processorTime returns the time that this process's threads have computed.
+// processorTime returns the CPU time of all threads of this process.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -140,21 +140,21 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// opened keeps networks open between measurements, since opening one takes longer than measuring it.
+// opened keeps networks open between measurements, because opening a network takes longer than measuring it.
 type opened struct {
 	list []openedOne
 }
 
 type openedOne struct {
 	key   string
-	batch int // the largest so far
+	batch int // largest batch so far
 	*trained
 }
 
-// mostOpen is the most images that all open networks together hold on the device.
+// mostOpen is the largest number of images that all open networks together hold on the device.
 const mostOpen = 384
 
-// get returns an open network or opens it, after closing the oldest ones that would leave too little memory.
+// get returns an open network or opens it. It first closes the oldest networks if memory would become scarce.
 func (o *opened) get(key string, batch int, open func() (*trained, error)) (*trained, error) {
 	if i := slices.IndexFunc(o.list, func(e openedOne) bool { return e.key == key }); i >= 0 {
 		e := o.list[i] // now the newest
@@ -172,7 +172,7 @@ func (o *opened) get(key string, batch int, open func() (*trained, error)) (*tra
 	return t, err
 }
 
-// shrink closes the oldest networks, never the newest of those open if nothing is to be added.
+// shrink closes the oldest networks until there is room for more images. With more = 0 it keeps the newest network.
 func (o *opened) shrink(more int) error {
 	sum := more
 	for _, e := range o.list {
@@ -188,7 +188,7 @@ func (o *opened) shrink(more int) error {
 	return nil
 }
 
-// close closes all. Its errors do not matter: it is called at the end, or after an error.
+// close closes all networks. It ignores errors, because it is called at the end or after an error.
 func (o *opened) close() {
 	for _, e := range o.list {
 		_ = e.Close()

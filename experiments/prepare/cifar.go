@@ -21,27 +21,26 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// cifarClasses are CIFAR-10's classes in the order of their labels.
+// cifarClasses lists CIFAR-10's classes in the order of their labels.
 var cifarClasses = []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}
 
 const (
-	perSheet   = 1000 // images in a sheet, one in each row
+	perSheet   = 1000 // number of images in a sheet, one per row
 	imageBytes = 3 * 32 * 32
 	firstTest  = 50000 // number of the first test image
 )
 
-// cifar10n writes CIFAR-10's binary files (data_batch_1.bin with the first training images, test_batch.bin), as
-// winnow reads them, from sheets of PNG, and a manifest for each kind of human label: clean, aggre,
-// random1 to random3, worse.
+// cifar10n writes CIFAR-10's binary files (data_batch_1.bin with the first training images, test_batch.bin), as winnow
+// reads them, from sheets of PNG, and a manifest for each kind of human label: clean, aggre, random1 to random3, worse.
 // The true label is in the column true_label.
 func cifar10n(args []string, stdout, stderr io.Writer) error {
 	f, out := newFlags("cifar10n", stderr)
 	images := f.String("images", "", "zip file with cifar10_batch_K.png (1024 wide, an image a row) and labels.csv "+
 		"(row,label)")
-	labels := f.String("labels", "", "cifar10n.csv.gz: index and labels by people")
+	labels := f.String("labels", "", "cifar10n.csv.gz: index and human labels")
 	votes := f.String("corrected", "", "JSON of the label-errors project: test images get the label that most "+
-		"people saw, or none")
-	held := f.Int("validation", 0, "the last N of the training images become the split validation, with clean labels")
+		"people chose, or none")
+	held := f.Int("validation", 0, "use the last N training images, with clean labels, as the split validation")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -95,8 +94,8 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// cifarDataset lists the images with labels of one kind. The last training images are for validation, with clean
-// labels.
+// cifarDataset returns the dataset with labels of one kind. The last training images, with clean labels, are the
+// validation split.
 func cifarDataset(kind string, human map[string][]int, given map[int]int, train, test,
 	validation int) (*datasets.Dataset, error) {
 	column := kind + "_label"
@@ -105,13 +104,13 @@ func cifarDataset(kind string, human map[string][]int, given map[int]int, train,
 	}
 	labels, clean := human[column], human["clean_label"]
 	if len(labels) < train || len(clean) < train {
-		return nil, fmt.Errorf("prepare: the list of human labels has %d of %s, expected at least %d", len(labels),
+		return nil, fmt.Errorf("prepare: found %d human labels of kind %s, expected at least %d", len(labels),
 			column, train)
 	}
 	d := &datasets.Dataset{Classes: cifarClasses}
 	for i := range train {
 		if clean[i] != given[i] {
-			return nil, fmt.Errorf("prepare: image %d: clean label %d, labels.csv says %d", i, clean[i], given[i])
+			return nil, fmt.Errorf("prepare: image %d: clean label %d, but %d in labels.csv", i, clean[i], given[i])
 		}
 		sample := datasets.Sample{Path: fmt.Sprintf("train/%05d.bmp", i), Label: labels[i], True: clean[i],
 			Split: datasets.Train}
@@ -128,7 +127,7 @@ func cifarDataset(kind string, human map[string][]int, given map[int]int, train,
 	return d, nil
 }
 
-// readSheets turns sheets into records: the label, then the red, the green and the blue plane.
+// readSheets converts sheets to CIFAR-10's records: the label, followed by the red, the green and the blue plane.
 func readSheets(z *zip.Reader, sheets []int, labels map[int]int) ([]byte, error) {
 	var records []byte
 	for _, k := range sheets {
@@ -161,7 +160,7 @@ func readSheets(z *zip.Reader, sheets []int, labels map[int]int) ([]byte, error)
 	return records, nil
 }
 
-// readSheetLabels reads labels.csv: the label of each row of all sheets.
+// readSheetLabels reads labels.csv, which has the label of each row of all sheets.
 func readSheetLabels(z *zip.Reader) (map[int]int, error) {
 	data, err := fs.ReadFile(z, "labels.csv")
 	if err != nil {
@@ -215,7 +214,7 @@ func readHumanLabels(path string) (map[string][]int, error) {
 	return table, nil
 }
 
-// readTable reads a CSV of integers by column.
+// readTable reads a CSV file of integers and returns its columns by name.
 func readTable(r io.Reader) (map[string][]int, error) {
 	rows, err := csv.NewReader(r).ReadAll()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"winnow/datasets/importing"
 )
 
-// readVotes reads the votes of people on suspects among the test images: by an image's number, the label that more than
-// half of them chose, or datasets.Unlabelled if there is none.
+// readVotes reads people's votes on suspects among the test images. It maps an image's number to the label that more
+// than half of the people chose, or to datasets.Unlabelled without a majority.
 func readVotes(path string) (map[int]int, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -28,7 +28,7 @@ func readVotes(path string) (map[int]int, error) {
 	return right, nil
 }
 
-// correctTest gives test images, which follow the others in their order, their corrected labels.
+// correctTest replaces the labels of test images by their corrected labels. The test images come last, in their order.
 func correctTest(d *datasets.Dataset, right map[int]int) {
 	n := 0
 	for i := range d.Samples {

@@ -13,9 +13,9 @@ import (
 	"winnow/datasets"
 )
 
-// cub writes a manifest over a zip file of CUB's folders NNN.Class_name, which winnow reads in place. prism deals
-// the classes out as PRISM does: 1 to 100 train, 101 to 150 validation, 151 to 200 test; half gives all from 101
-// on to test, as most papers do.
+// cub writes a manifest for a zip file with CUB's folders NNN.Class_name, which winnow reads without unpacking. The
+// protocol prism splits the classes as PRISM does: 1 to 100 train, 101 to 150 validation, 151 to 200 test. The protocol
+// half uses all classes from 101 on for test, as most papers do.
 func cub(args []string, stdout, stderr io.Writer) error {
 	f, out := newFlags("cub", stderr)
 	protocol := f.String("protocol", "prism", "prism or half")
@@ -45,7 +45,7 @@ func cub(args []string, stdout, stderr io.Writer) error {
 	return writeManifest(*out, d, stdout)
 }
 
-// cubDataset gets class and split from the folders' names.
+// cubDataset derives class and split from the folders' names.
 func cubDataset(paths []string, protocol string) (*datasets.Dataset, error) {
 	d := &datasets.Dataset{}
 	ids := map[string]int{}

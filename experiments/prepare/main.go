@@ -1,5 +1,5 @@
-// Command prepare converts distributed files of datasets to a manifest and, if winnow cannot read the given images,
-// to images that it can read. It is for experiments; see README.md.
+// Command prepare converts published dataset files to a manifest for the experiments. If winnow cannot read the images,
+// it also converts them. See README.md.
 package main
 
 import (
@@ -43,7 +43,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 func newFlags(name string, stderr io.Writer) (*flag.FlagSet, *string) {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(stderr)
-	return f, f.String("out", "", "where to write")
+	return f, f.String("out", "", "output file or folder")
 }
 
 // writeManifest writes a dataset and prints its counts.

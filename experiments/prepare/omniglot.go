@@ -22,14 +22,14 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// omniglot writes a zip file of all characters, white on black, and a manifest whose classes are split at random: a
-// character is in one split only, its alphabet may be in several. The published drawings are black on white;
-// inverted, the zero padding of networks and augmentation is paper.
+// omniglot writes a zip file of all characters, white on black, and a manifest whose classes are split at random. Each
+// character is in one split; an alphabet may be in several. The published drawings are black on white. They are
+// inverted so that the zero padding of networks and augmentation looks like the background.
 func omniglot(args []string, stdout, stderr io.Writer) error {
 	f, out := newFlags("omniglot", stderr)
 	test := f.Int("test", 60, "characters of the test split")
 	validation := f.Int("validation", 40, "characters of the validation split")
-	seed := f.Uint64("seed", 1, "seed of the deal")
+	seed := f.Uint64("seed", 1, "seed of the random split")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -59,8 +59,8 @@ func omniglot(args []string, stdout, stderr io.Writer) error {
 	return writeManifest(filepath.Join(*out, "omniglot.csv"), d, stdout)
 }
 
-// readDrawings adds the drawings of a zip file by Alphabet/characterNN/file.png. Drawings in several files must be
-// equal.
+// readDrawings adds the drawings of a zip file to all, by Alphabet/characterNN/file.png. A drawing that occurs in
+// several zip files must be the same in all of them.
 func readDrawings(all map[string][]byte, name string) error {
 	z, err := zip.OpenReader(name)
 	if err != nil {
@@ -77,7 +77,7 @@ func readDrawings(all map[string][]byte, name string) error {
 			return fmt.Errorf("prepare: %s: %w", name, err)
 		}
 		if old, again := all[key]; again && !bytes.Equal(old, data) {
-			return fmt.Errorf("prepare: %s: %s differs from that of an earlier file", name, key)
+			return fmt.Errorf("prepare: %s: %s differs from the drawing in an earlier zip file", name, key)
 		}
 		all[key] = data
 	}
@@ -117,7 +117,7 @@ func omniglotDataset(drawings map[string][]byte, test, validation int, seed uint
 	return d, nil
 }
 
-// writeInverted writes the drawings into a zip file, grey, white on black.
+// writeInverted writes the drawings into a zip file as greyscale images, white on black.
 func writeInverted(w io.Writer, paths []string, drawings map[string][]byte) error {
 	z := zip.NewWriter(w)
 	for _, p := range paths {

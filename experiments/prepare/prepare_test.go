@@ -57,7 +57,7 @@ func encoded(t *testing.T, img image.Image) []byte {
 	return b.Bytes()
 }
 
-// TestCIFAR makes sheets, and reads the files written from them with winnow's reader.
+// TestCIFAR makes sheets of images, converts them, and reads the result with winnow's reader.
 func TestCIFAR(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string][]byte{}
@@ -109,7 +109,7 @@ func TestCIFAR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// pixel (3, 2) is the 67th of its row of the sheet; a BMP begins at the bottom, blue first
+	// pixel (3, 2) is number 67 of its row in the sheet; a BMP starts with the bottom row, and each pixel with blue
 	if at := data[54+(31-2)*96+3*3:]; at[2] != byte(1234%256) || at[1] != 67 || at[0] != 0 {
 		t.Errorf("found the pixel %v, expected 210 67 0", at[:3])
 	}
@@ -122,7 +122,8 @@ func TestCIFAR(t *testing.T) {
 	}
 }
 
-// TestOmniglot: each character is in one split, the drawings are inverted, and the result depends only on the seed.
+// TestOmniglot tests that each character is in one split, that the drawings are inverted, and that the result depends
+// only on the seed.
 func TestOmniglot(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string][]byte{"set/readme.txt": nil}
@@ -167,13 +168,13 @@ func TestOmniglot(t *testing.T) {
 	}
 	prepare(t, "omniglot", "-out", out, "-test", "3", "-validation", "2", a)
 	if again, err := os.ReadFile(filepath.Join(out, "omniglot.csv")); err != nil || !bytes.Equal(first, again) {
-		t.Errorf("the same seed gave another deal (%v)", err)
+		t.Errorf("the same seed gave a different split (%v)", err)
 	}
 	files["set/Greek/character01/0.png"] = files["set/Greek/character02/0.png"]
 	other := writeZip(t, filepath.Join(dir, "c.zip"), files)
 	if err := run([]string{"omniglot", "-out", out, a, other}, io.Discard, io.Discard); err == nil ||
 		!strings.Contains(err.Error(), "Greek/character01/0.png differs") {
-		t.Errorf("found %v, expected that two drawings of one name are refused", err)
+		t.Errorf("found %v, expected an error for different drawings with the same name", err)
 	}
 	if err := run([]string{"omniglot", "-out", out, "-test", "10", a}, io.Discard, io.Discard); err == nil ||
 		!strings.Contains(err.Error(), "expected some left for training") {
@@ -211,8 +212,8 @@ func TestCUB(t *testing.T) {
 	}
 }
 
-// corrected replaces the labels of three test images by those with most votes and removes one. Votes on other images
-// are ignored, and broken votes are an error.
+// corrected tests -corrected: a label with a majority of votes replaces the label of a test image, and a label without
+// a majority is removed. Votes on other images are ignored, and invalid votes are an error.
 func corrected(t *testing.T, dir, list string) {
 	t.Helper()
 	votes, to := filepath.Join(dir, "votes.json"), filepath.Join(dir, "corrected")
@@ -249,7 +250,7 @@ func corrected(t *testing.T, dir, list string) {
 	}
 }
 
-// TestReal prepares the real files and compares counts and shares with the known ones.
+// TestReal prepares the published files and compares the printed counts and shares with the known values.
 func TestReal(t *testing.T) {
 	dir := t.TempDir()
 	out := prepare(t, "cifar10n", "-images", reference.Asset(t, "data/cifar10-png-5k1k.zip"), "-labels",

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The lines and judges of the study audit-judges that EXPERIMENTS.md shows.
+// The kinds of labels and the scorers of the study audit-judges that EXPERIMENTS.md shows.
 var (
 	shownLabels = []string{
 		"cub, symmetric 20 %", "cub, symmetric 50 %", "cub, pair 20 %", "cub, pair 40 %", "cub, human-like 40 %",
@@ -18,8 +18,8 @@ var (
 	shownJudges = []string{"combined", "fitted", "crossfit", "aum", "self-confidence", "knn"}
 )
 
-// judges returns a table of average precisions from the stored page of audit-judges: a line for each of some kinds of
-// labels and the mean of all kinds.
+// judges returns a table of average precisions from the stored page of audit-judges. It has a line for each of the
+// shown kinds of labels, and a line with the mean over all kinds.
 func judges(root string) (string, error) {
 	path := filepath.Join(root, "experiments", "audit", "tables.md")
 	page, err := os.ReadFile(path)
@@ -29,7 +29,7 @@ func judges(root string) (string, error) {
 	_, table, found := strings.Cut(string(page), "\n| ap % | ")
 	head, table, _ := strings.Cut(table, " |\n")
 	labels := strings.Split(head, " | ")
-	means := map[string][]float64{} // by judge
+	means := map[string][]float64{} // by scorer
 	for line := range strings.Lines(table) {
 		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
 		if len(cells) < 2 {
@@ -66,7 +66,7 @@ func judges(root string) (string, error) {
 	for _, name := range shownLabels {
 		at := slices.Index(labels, name)
 		if at < 0 {
-			return "", fmt.Errorf("%s: there is no column %q", path, name)
+			return "", fmt.Errorf("%s: no column %q, expected one", path, name)
 		}
 		line(name, func(list []float64) float64 { return list[at] })
 	}

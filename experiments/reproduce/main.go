@@ -1,5 +1,5 @@
-// Command reproduce writes today's verdicts into the stored pages of studies, and every table of EXPERIMENTS.md from
-// stored numbers. Run it after a study's results.csv or the rules of verdicts changed, from the repository's root:
+// Command reproduce computes the verdicts in the stored pages of studies and all tables of EXPERIMENTS.md from stored
+// numbers. Run it from the repository's root after a change of a study's results.csv or of the rules of verdicts:
 //
 //	go -C experiments run ./reproduce
 package main
@@ -13,13 +13,13 @@ import (
 
 // kept is a stored study: results.csv and report.md in a folder below experiments.
 type kept struct {
-	section string // of EXPERIMENTS.md
+	section string // section of EXPERIMENTS.md
 	folder  string
 	on      string // network and data
 	measure string // whose table is shown; "": none
 }
 
-// stored are the studies in the order of EXPERIMENTS.md.
+// stored lists the stored studies in the order of EXPERIMENTS.md.
 var stored = []kept{
 	{"001", "reproduce/prism-table2", "heads, birds", "p@1"},
 	{"001", "reproduce/prism-figure2", "heads, birds", ""},
@@ -58,7 +58,7 @@ func main() {
 	}
 }
 
-// rendered returns the pages with today's verdicts by path below the repository's root.
+// rendered returns the pages with current verdicts by path in the repository.
 func rendered(root string) (files map[string][]byte, err error) {
 	files = map[string][]byte{}
 	claims, numbers := map[string]string{}, map[string]string{}
@@ -113,7 +113,7 @@ func rendered(root string) (files map[string][]byte, err error) {
 	return files, nil
 }
 
-// marked returns what begins and ends the printed part of a section.
+// marked returns the comments before and after the printed part of a section.
 func marked(section string) (begin, end string) {
 	return fmt.Sprintf("<!-- printed: %s -->\n", section), "<!-- end -->\n"
 }
@@ -124,7 +124,7 @@ func between(text, section, printed string) (string, error) {
 	before, rest, ok := strings.Cut(text, begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		return "", fmt.Errorf("found nothing between %q and %q", strings.TrimSpace(begin), strings.TrimSpace(end))
+		return "", fmt.Errorf("no part between %q and %q", strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
 	return before + begin + printed + end + after, nil
 }

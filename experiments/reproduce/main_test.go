@@ -12,7 +12,7 @@ import (
 
 var root = filepath.Join("..", "..")
 
-// The stored verdicts and the tables of EXPERIMENTS.md are those of the stored numbers by today's rules.
+// The stored verdicts and the tables of EXPERIMENTS.md equal those computed from the stored numbers by current rules.
 func TestVerdicts(t *testing.T) {
 	files, err := rendered(root)
 	if err != nil {
@@ -24,20 +24,20 @@ func TestVerdicts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(got), string(want)); diff != "" {
-			t.Errorf("%s is not of today (go -C experiments run ./reproduce renews it): %s", path, diff)
+			t.Errorf("%s is out of date (to renew it: go -C experiments run ./reproduce): %s", path, diff)
 		}
 	}
 }
 
 var (
-	// measured finds what looks like a measured number: one with a decimal point or a sign.
+	// measured matches text that looks like a measured number, with a decimal point or a sign.
 	measured = regexp.MustCompile(`\.[0-9]|(^|[ (])[-+±][0-9]`)
 	numbered = regexp.MustCompile(`^\|.*\| *[0-9]+ *\|`)  // a line of a table of numbers
-	address  = regexp.MustCompile(`\]\([^)]*\)|p < \.05`) // of a link; the rule's own level
+	address  = regexp.MustCompile(`\]\([^)]*\)|p < \.05`) // the address of a link, or the significance level
 )
 
-// typed returns the lines of a page, outside what is printed from stored numbers, that have a measured number or stand
-// in a table of numbers.
+// typed returns the lines of a page that contain a measured number or belong to a table of numbers. It ignores the
+// parts that are printed from stored numbers.
 func typed(page string) (lines []string) {
 	printed := false
 	for line := range strings.Lines(page) {
@@ -55,7 +55,7 @@ func typed(page string) (lines []string) {
 	return lines
 }
 
-// Every measured number of EXPERIMENTS.md is printed from a stored study: none is typed.
+// Every measured number of EXPERIMENTS.md is printed from a stored study, so that no number is typed by hand.
 func TestNoNumberIsTyped(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "EXPERIMENTS.md"))
 	if err != nil {

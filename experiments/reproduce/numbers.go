@@ -28,8 +28,8 @@ func describeNumbers(v studies.Verdict) string {
 	return numbers
 }
 
-// countHigher returns how many comparisons have the claim's sign, and the number of seeds that would settle half of the
-// undecided ones; 0: more than half need too many.
+// countHigher returns the number of comparisons with the claim's sign, and the number of seeds that would decide half
+// of the undecided comparisons. needs is 0 if more than half of them need too many seeds.
 func countHigher(list []studies.Comparison) (n, needs int) {
 	var undecided []int
 	for _, c := range list {

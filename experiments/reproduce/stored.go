@@ -13,8 +13,8 @@ import (
 	"winnow/papers/studies"
 )
 
-// read reads the stored results of a folder, a line of results.csv for each measure of a cell, and says over how many
-// seeds the cells are: "3 to 5 seeds".
+// read reads the stored results.csv of a folder, which has a line for each measure of each cell. It also describes the
+// cells' numbers of seeds, as in "3 to 5 seeds".
 func read(folder string) (r *studies.Results, seeds string, err error) {
 	path := filepath.Join(folder, "results.csv")
 	f, err := os.Open(path)
@@ -41,7 +41,7 @@ func read(folder string) (r *studies.Results, seeds string, err error) {
 		}
 		row, column := slices.Index(study.RowNames(), line[1]), slices.Index(study.ColumnNames(), line[2])
 		if row < 0 || column < 0 {
-			return nil, "", fmt.Errorf("%s: line %d: found %s, %s, which the study has not", path, at+2, line[1],
+			return nil, "", fmt.Errorf("%s: line %d: found %s, %s, expected a cell of the study", path, at+2, line[1],
 				line[2])
 		}
 		counts[line[1]+"\n"+line[2]+"\n"+line[8]]++
@@ -68,7 +68,7 @@ func read(folder string) (r *studies.Results, seeds string, err error) {
 	return r, describeSeeds(slices.Collect(maps.Values(counts))), nil
 }
 
-// findClaims returns where the part of a report.md about the claims begins and ends.
+// findClaims returns the start and the end of the part of a report.md about the claims.
 func findClaims(page string) (from, to int) {
 	if from = strings.Index(page, "\n"+studies.ClaimsTitle+"\n"); from < 0 {
 		return len(page), len(page)

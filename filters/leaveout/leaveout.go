@@ -1,15 +1,15 @@
-// Package leaveout compares every image of a labelled set with every class. The image itself is left out of all
-// class directions to which it contributes, so that nothing judges itself.
+// Package leaveout compares every image of a labelled set with every class. The image itself is left out of all class
+// means to which it contributes, so that it cannot support its own label.
 //
 //	s_ik = cosine of z_i and m_ik,   m_ik = Σ_{j≠i} r_jk z_j / Σ_{j≠i} r_jk
 //
-// or, if the classes have uneven sizes, what [Means] has instead. z are unit rows. r_jk is the share of image j in
-// class k: at first 1 in its given class and 0 elsewhere, later set by the caller ([Set.Share]). A class with a single
-// image is left out together with that image, because without it nothing is known about the class. Copies of an image
-// count once, and never judge each other ([NewHeard]).
+// If class sizes are uneven, the similarity is the one defined at [Means]. z are unit rows. r_jk is the share of image
+// j in class k: initially 1 in its given class and 0 elsewhere, later set by the caller ([Set.Share]). A class with a
+// single image is left out together with that image, because the class has no mean without it. A group of duplicates is
+// represented by one image, and duplicates never score each other ([NewHeard]).
 //
-// The package sees given labels only and imports only features. Products with the classes are float32,
-// everything about an image's own classes is float64.
+// The package uses given labels only and imports only features. Products with the classes are float32; everything about
+// an image's own classes is float64.
 package leaveout
 
 import (
@@ -23,21 +23,21 @@ import (
 	"winnow/features"
 )
 
-// Set holds the judged images and the classes present.
+// Set holds the images to score and the classes present.
 type Set struct {
-	Z       features.Set // judged images, unit rows; labels are those given
-	Rows    []int        // of the images, as rows of the set passed to New
-	Classes []int        // with at least two images, rising: the columns
-	Column  []int        // of a class; -1: none
+	Z       features.Set // images to score, unit rows, with given labels
+	Rows    []int        // rows of the images in the set passed to New
+	Classes []int        // class of each column: those with at least two images, ascending
+	Column  []int        // column of each class; -1: none
 
-	voice   []int // of each image, the image that counts for it, itself if alone; Mute: none; nil: each for itself
+	voice   []int // the image that represents each image, or Mute; nil: each represents itself
 	parts   [][]Part
 	sums    []float64      // one row of length d per column: Σ r z
 	weight  []float64      // Σ r of each column
 	squares []float64      // Σ r²
 	total   float64        // Σ r |z|² of all columns
 	centres blas32.General // one unit row per column, over all images
-	norms   []float64      // of the sums
+	norms   []float64      // length of each sum
 	means   *Means
 }
 
@@ -47,25 +47,25 @@ type Part struct {
 	Weight float64
 }
 
-// Mute is the voice of an image that counts in no sum.
+// Mute marks an image that is in no sum and is not represented by another image.
 const Mute = -1
 
-// New keeps the images whose label another image shares; a negative label means none. If these are all rows of
-// z and have unit length, the set shares the vectors of z; otherwise it copies them.
+// New returns the images whose label another image shares; a negative label is missing. If these are all rows of z and
+// have unit length, the set shares the vectors of z; otherwise it copies them.
 func New(z features.Set, classes int) (*Set, error) { return NewHeard(z, classes, nil) }
 
-// NewHeard is [New] for a set with copies. voice names for each row the row that counts for it in all sums: itself, or
-// the first copy with the same label, which is then left out of the judgement of the others, too; or [Mute] for
-// a row whose label its copies contradict. It is judged by the others, but counts nowhere. nil: there are no copies.
-// A class needs two images that count.
+// NewHeard is [New] for a set with duplicates. voice holds for each row the row that represents it in all sums: itself,
+// or the first duplicate with the same label. A row is also left out of the comparison with duplicates that it
+// represents. [Mute] marks a row whose label contradicts its duplicates: it is scored by the others, but is in no sum.
+// If voice is nil, there are no duplicates. A class needs two images that represent themselves.
 func NewHeard(z features.Set, classes int, voice []int) (*Set, error) {
 	if len(z.Labels) != z.Len() {
-		return nil, fmt.Errorf("%d labels, expected one for each of %d vectors", len(z.Labels), z.Len())
+		return nil, fmt.Errorf("%d labels for %d vectors, expected as many labels as vectors", len(z.Labels), z.Len())
 	}
 	count := make([]int, classes)
 	for i, y := range z.Labels {
 		if y >= classes {
-			return nil, fmt.Errorf("row %d: label %d, expected one of %d classes", i, y, classes)
+			return nil, fmt.Errorf("row %d: label %d, expected less than %d", i, y, classes)
 		}
 		if y >= 0 && (voice == nil || voice[i] == i) {
 			count[y]++
@@ -105,8 +105,8 @@ func NewHeard(z features.Set, classes int, voice []int) (*Set, error) {
 	return s, nil
 }
 
-// NumberColumns returns the classes with at least two of the images that count, rising, and the column of each class
-// among them, -1 for none. Of fewer than two such classes there is nothing to compare: an error.
+// NumberColumns returns the classes with a count of at least two, ascending, and the column of each class among them,
+// -1 for none. Fewer than two such classes cannot be compared and are an error.
 func NumberColumns[N int | int64](count []N) (classes, column []int, err error) {
 	column = make([]int, len(count))
 	for k, n := range count {
@@ -133,8 +133,8 @@ func (s *Set) shareAsGiven() {
 	s.Share(parts)
 }
 
-// Share sets every image's shares in the classes and computes the class directions from them. The columns of
-// one image must differ. The set keeps parts; a copy gets those of the image that counts for it.
+// Share sets every image's shares in the classes and computes the class directions from them. The columns of an image
+// must differ. The set keeps parts; a duplicate gets the shares of the image that represents it.
 func (s *Set) Share(parts [][]Part) {
 	d, n := s.Z.Dim(), len(s.Classes)
 	s.parts, s.sums, s.weight, s.squares = parts, make([]float64, n*d), make([]float64, n), make([]float64, n)
@@ -185,7 +185,7 @@ func (s *Set) Plain() *Set {
 	return &plain
 }
 
-// Voice returns the image that counts for image i in all sums: itself, its first copy with the same label, or [Mute].
+// Voice returns the image that represents image i in all sums: itself, its first duplicate with that label, or [Mute].
 func (s *Set) Voice(i int) int {
 	if s.voice == nil {
 		return i
@@ -193,13 +193,13 @@ func (s *Set) Voice(i int) int {
 	return s.voice[i]
 }
 
-// Copied reports whether some images do not count for themselves.
+// Copied reports whether some images do not represent themselves.
 func (s *Set) Copied() bool { return s.voice != nil }
 
 // Parts returns the shares of image i.
 func (s *Set) Parts(i int) []Part { return s.parts[i] }
 
-// inverseLength returns 1/x, or 0 for a length of 0: images that cancel out have no direction.
+// inverseLength returns 1/x, or 0 for x = 0: images that cancel out have no direction.
 func inverseLength(x float64) float64 {
 	if x < least {
 		return 0
@@ -210,8 +210,8 @@ func inverseLength(x float64) float64 {
 // blockEntries limits the number of similarities in memory.
 const blockEntries = 1 << 20
 
-// Each calls do for every image i with the column y of its given class and its similarities, one per column,
-// which do may change. The only error is that of ctx. Time O(n·C·d).
+// Each calls do for every image i with the column y of its given class and its similarities to all columns, which do
+// may modify. The only possible error is ctx.Err(). Time O(n·C·d).
 func (s *Set) Each(ctx context.Context, do func(i, y int, row []float64)) error {
 	return s.Among(ctx, 0, s.Z.Len(), 1, do)
 }
@@ -250,7 +250,7 @@ func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, r
 	return nil
 }
 
-// meanProduct returns the product of image i, or the image that counts for it, with the mean of a class, in float64.
+// meanProduct returns the product of the image that represents image i with the mean of a class, in float64.
 func (s *Set) meanProduct(i, column int) (v float64) {
 	if s.weight[column] < least {
 		return 0
@@ -262,11 +262,11 @@ func (s *Set) meanProduct(i, column int) (v float64) {
 	return v / s.weight[column]
 }
 
-// Spread holds what a class's concentration is estimated from: the length of the mean of its images, weighted
-// by share, and the number of equally weighted images that would be as informative.
+// Spread holds the inputs for estimating a class's concentration: the length of the mean of its images, weighted by
+// share, and the effective number of images (as many equally weighted images would be as informative).
 type Spread struct{ Length, Count float64 }
 
-// Spread returns the spread of a column over all images, or zero without any share.
+// Spread returns the spread of a column over all images, or zero if no image has a share.
 func (s *Set) Spread(column int) Spread {
 	d := s.Z.Dim()
 	var norm float64

@@ -35,8 +35,8 @@ func mixedParts(s *leaveout.Set, rng *rand.Rand) [][]leaveout.Part {
 	return parts
 }
 
-// slow returns the similarities of x, of unit length, from sums without image i, by loops; -1: with all. An image
-// that another counts for is named by that.
+// slow returns the similarities of x, of unit length, by plain loops from sums without image i; -1: from all images.
+// For a duplicate, i is the image that represents it.
 func slow(s *leaveout.Set, x []float32, i int, usual []float64) []float64 {
 	c, d := len(s.Classes), s.Z.Dim()
 	sums, weight, squares := make([]float64, c*d), make([]float64, c), make([]float64, c)
@@ -102,14 +102,14 @@ func TestAgainstLoops(t *testing.T) {
 				}
 			})
 			if spoiled < 0.05 {
-				t.Errorf("an image that judges itself differs by %v only: the check would not see it", spoiled)
+				t.Errorf("including the image changes similarities by only %v, so this test cannot fail", spoiled)
 			}
 		}
 	}
 }
 
-// What an image is compared with does not depend on the image: negated, it has the opposite similarity to every
-// class, including its own.
+// The means that an image is compared with do not depend on the image: its negative has the opposite similarity to
+// every class, including its own.
 func TestOwnVectorDoesNotCount(t *testing.T) {
 	z := drawn(1, 4, 6, 8)
 	rows := func() (first []float64) {
@@ -126,7 +126,7 @@ func TestOwnVectorDoesNotCount(t *testing.T) {
 	}
 	for k, v := range rows() {
 		if math.Abs(v+before[k]) > 1e-6 {
-			t.Errorf("class %d: %v, of the opposite vector %v", k, before[k], v)
+			t.Errorf("class %d: %v, for the opposite vector %v", k, before[k], v)
 		}
 	}
 }
@@ -143,8 +143,8 @@ func TestUneven(t *testing.T) {
 	}
 }
 
-// A class of nearly all images and one of a few, far apart, are separated, though the mean of all images is within the
-// large one; and labels that say nothing are no likelier than others.
+// A class with nearly all images and a small class far away are separated, although the mean of all images is within
+// the large class. Uninformative labels are not favoured by class size.
 func TestSizes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, sizes := range [][]int{{40, 40}, {300, 3}, {300, 6, 30}, {50, 2}, {2000, 6}, {200, 40}} {
@@ -167,7 +167,7 @@ func TestSizes(t *testing.T) {
 				}
 			}
 			for i := range n {
-				for k, of := range sizes { // the mean of all images is the origin, as whitened vectors have it
+				for k, of := range sizes { // the mean of all images is the origin, as for whitened vectors
 					z.Row(i)[k] -= float32(far * float64(of) / float64(n))
 				}
 			}
@@ -193,7 +193,7 @@ func TestSizes(t *testing.T) {
 			}
 			if chance := 1 / float64(len(sizes)); far > 0 && slices.Min(right) < 0.9 ||
 				far == 0 && slices.Min(sizes) > 5 && math.Abs(mean-chance) > 0.25 {
-				t.Errorf("%v images, %v apart: nearest to their own class: %.3f", sizes, far, right)
+				t.Errorf("%v images, distance %v: share nearest to their own class: %.3f", sizes, far, right)
 			}
 		}
 	}
@@ -254,8 +254,8 @@ func TestRefused(t *testing.T) {
 		rows []int
 		n    int
 	}{
-		"1 classes have two images or more": {[]int{0, 1, 2, 3}, 3},
-		"row 2: label 2, expected one of 2": {[]int{0, 1, 2}, 2},
+		"1 classes have two images or more":    {[]int{0, 1, 2, 3}, 3},
+		"row 2: label 2, expected less than 2": {[]int{0, 1, 2}, 2},
 	} {
 		if _, err := leaveout.New(z.Rows(c.rows), c.n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
@@ -263,12 +263,12 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A set with copies is compared as the set without them: what a copy is compared with leaves out the image that counts
-// for it, and nothing counts a mute image, in whatever classes it has a share.
+// A set with duplicates gives the same similarities as the set without them. The comparison of a duplicate leaves out
+// the image that represents it, and a mute image is in no sum, whatever its shares.
 func TestHeard(t *testing.T) {
 	z := drawn(4, 4, 8, 9)
 	n := z.Len()
-	rows := append(features.AllRows(n), 0, 0, 5, 6) // two copies of row 0; 5 and 6 have contradicting copies
+	rows := append(features.AllRows(n), 0, 0, 5, 6) // two duplicates of row 0; contradicting duplicates of 5 and 6
 	whole := z.Rows(rows)
 	whole.Labels[n+2] = (z.Labels[5] + 1) % 4
 	whole.Labels[n+3] = (z.Labels[6] + 2) % 4

@@ -9,41 +9,41 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Means holds the products of the means of the classes, which turn products of an image with them into similarities.
-// In classes of like sizes ([Uneven]) t_k is the cosine of x and m_k. In others it is, up to a constant,
+// Means holds products of the class means, from which similarities to images are computed. If class sizes are similar
+// (not [Uneven]), the similarity t_k is the cosine of x and m_k. Otherwise it is, up to a constant,
 //
 //	t_k = f_k ((⟨x-μ, m_k-μ⟩ + (e_k - e)/C) L_k/ℓ_k - ½ (C-2)/(C-1) D_k) / (|x-μ| √U)
 //	μ = Σ_k m_k/C,   e_k = τ/n_k,   e = Σ_k e_k/C,   ℓ_k² = |m_k-μ|² - (1 - 2/C)(e_k - e),   U = Σ_k ℓ_k²/C
 //	D_k = L_k² - (1 - 1/C) e,   f_k ∝ D_k/(D_k + e_k)
 //
-// τ is the variance of images about their means, and L_k the usual ℓ of classes with about as many images. Four things
-// matter if sizes differ:
+// τ is the variance of images about their class means, and L_k the usual ℓ of classes with about as many images. Four
+// effects matter if sizes differ:
 //
-//   - In μ, a class of many images counts as one of few. About the mean of all images, half of a class of nearly all of
-//     them lies on the side of the others.
-//   - The mean of few images is off by much, which makes a class seem far from all images. The terms with e_k remove
-//     what is more than usual (Chan & Hall, "Scale adjustments for classifiers in high-dimensional, low sample size
-//     settings", Biometrika 2009).
-//   - What is known of such a mean is less: f_k is the share of its distance from μ that is no error (James & Stein).
-//   - A class of few images is farther from μ in whitened vectors: D_k sets the border in the middle.
+//   - All classes have the same weight in μ. The mean of all images would lie within a class of nearly all images, and
+//     half of that class would then be on the side of the other classes.
+//   - The mean of few images has a large error, which makes the class seem far from all images. The terms with e_k
+//     remove the error in excess of the average (Chan & Hall, "Scale adjustments for classifiers in high-dimensional,
+//     low sample size settings", Biometrika 2009).
+//   - Such a mean carries less information: f_k is the share of its distance from μ that is not error (James & Stein).
+//   - A small class is farther from μ in whitened vectors; D_k puts the decision boundary halfway.
 //
-// The image itself is left out of the means of its classes, of μ and of τ, by products alone: if its share in a class
+// The image itself is left out of the means of its classes, of μ and of τ, using products only: if its share in a class
 // of weight W is r, the mean of the others is α m - β x with α = W/(W-r), β = r/(W-r).
 type Means struct {
 	norms   []float64 // |m_k|²
 	middle  []float64 // ⟨m_k, μ⟩
 	weight  []float64 // Σ r of each class
 	squares []float64 // Σ r²
-	gram    []float64 // ⟨m_k, m_l⟩, C×C; nil: of many classes, an image hardly moves μ
+	gram    []float64 // ⟨m_k, m_l⟩, C×C; nil for many classes, where an image hardly changes μ
 	uneven  bool
-	Usual   []float64 // L_k²/U, of all images
+	Usual   []float64 // L_k²/U over all images
 }
 
-// mostGram is the number of classes up to which an image is left out of μ.
+// mostGram is the largest number of classes for which an image is left out of μ.
 const mostGram = 512
 
-// NewMeans returns the products of sums, a row of dim values for each class, if values count by scale, nil: alike. left
-// says whether images will be left out.
+// NewMeans returns the products for the class sums in sums, one row of dim values for each class. scale weights the
+// dimensions; nil: equal weights. left reports whether images will be left out.
 func NewMeans(sums, scale, weight, squares []float64, spread float64, left bool) *Means {
 	c := len(weight)
 	d := len(sums) / c
@@ -76,8 +76,8 @@ func NewMeans(sums, scale, weight, squares []float64, spread float64, left bool)
 	return m
 }
 
-// Uneven reports whether a class has three times as many images as another, or twice as many and more than random
-// flips explain: 2.5 is five standard deviations of the root of a number of them.
+// Uneven reports whether class sizes differ by a factor of three, or by a factor of two and by more than random flips
+// explain: the square root of a count has a standard deviation of about 1/2, and 2.5 is five of them.
 func Uneven(images []float64) bool {
 	most, fewest := slices.Max(images), slices.Min(images)
 	return most >= 3*fewest || most >= 2*fewest && math.Sqrt(most)-math.Sqrt(fewest) >= 2.5
@@ -109,12 +109,12 @@ func (m *Means) measureUsual(spread float64) {
 }
 
 const (
-	alike      = 0.35 // in log weight: classes of about as many images are as far from μ
+	alike      = 0.35 // width in log weight within which classes count as similar in size
 	leastUsual = 0.05
-	worth      = 5 // images that L_k counts as beside ℓ_k, which few images tell badly
+	worth      = 5 // weight of L_k against ℓ_k, as a number of images
 )
 
-// countNoise computes Σr²/(Σr)² of every class, and returns the number of images less that of classes.
+// countNoise computes Σr²/(Σr)² of every class, and returns the number of images minus the number of classes.
 func (m *Means) countNoise(w *Work) (free float64) {
 	for k, v := range m.weight {
 		if w.noise[k] = 0; v >= least {
@@ -125,31 +125,31 @@ func (m *Means) countNoise(w *Work) (free float64) {
 	return free
 }
 
-// Left describes the image of a comparison.
+// Left describes the image to compare and how it is left out.
 type Left struct {
 	Square float64 // |x|²
-	Parts  []Part  // its shares in the classes, which are left out; nil: it has none
-	Gain   float64 // 1/(1 - |x|²) if the metric is learned from all images, and this one is left out of it; else 0
-	Spread float64 // Σ r|x|² of the others, in their metric
-	Shift  float64 // 1/(n-1) if the origin is the mean of all n images, and this one is left out of it; else 0
+	Parts  []Part  // its shares in the classes, to be left out; nil: none
+	Gain   float64 // 1/(1 - |x|²) if x is to be left out of a metric learned from all images; else 0
+	Spread float64 // Σ r|x|² over the other images, in their metric
+	Shift  float64 // 1/(n-1) if x is to be left out of an origin that is the mean of n images; else 0
 
 	// Own, if not nil, replaces the product, the square and the weight of the first class without the image.
 	Own *[3]float64
 }
 
-// Work is memory for comparisons with as many classes.
+// Work is scratch memory for comparisons.
 type Work struct{ norm, middle, noise []float64 }
 
-// NewWork returns memory for comparisons with c classes.
+// NewWork returns scratch memory for comparisons with c classes.
 func NewWork(c int) *Work { return &Work{make([]float64, c), make([]float64, c), make([]float64, c)} }
 
-// Compare replaces row, ⟨x, m_k⟩ of every class, by t.
+// Compare replaces the products ⟨x, m_k⟩ in row by the similarities t_k.
 func (m *Means) Compare(row []float64, x Left, w *Work) {
 	c := float64(len(row))
 	copy(w.norm, m.norms)
 	copy(w.middle, m.middle)
 	free := m.countNoise(w)
-	for _, p := range x.Parts { // μ first: it needs the products with all images
+	for _, p := range x.Parts { // μ first: it uses products that include the image
 		alpha, beta := leaveShares(m.weight[p.Column], p.Weight)
 		if m.gram == nil || alpha == 0 {
 			continue
@@ -195,7 +195,7 @@ func (m *Means) Compare(row []float64, x Left, w *Work) {
 	m.setSimilarities(row, x, w, along, free)
 }
 
-// leaveShares returns α and β, or zeros if no other image is in the class.
+// leaveShares returns α and β of [Means], or zeros if no other image is in the class.
 func leaveShares(weight, share float64) (alpha, beta float64) {
 	if weight-share < least {
 		return 0, 0
@@ -203,10 +203,10 @@ func leaveShares(weight, share float64) (alpha, beta float64) {
 	return weight / (weight - share), share / (weight - share)
 }
 
-// lengths are those of a comparison: |x-μ|² and U, the mean of ℓ_k², with e and |μ|².
+// lengths holds |x-μ|², U (the mean of ℓ_k²), e and |μ|² for a comparison.
 type lengths struct{ own, usual, noise, centre, within float64 }
 
-// measureLengths computes ℓ_k² in w.norm from the products without the image, in the metric with it.
+// measureLengths computes ℓ_k² in w.norm from the products without the image, in a metric that includes the image.
 func (m *Means) measureLengths(row []float64, x Left, w *Work, along, free float64) (l lengths) {
 	c := float64(len(row))
 	l.within = x.Spread
@@ -230,7 +230,7 @@ func (m *Means) measureLengths(row []float64, x Left, w *Work, along, free float
 	return l
 }
 
-// setSimilarities computes t.
+// setSimilarities replaces the products in row by t.
 func (m *Means) setSimilarities(row []float64, x Left, w *Work, along, free float64) {
 	l := m.measureLengths(row, x, w, along, free)
 	c := float64(len(row))

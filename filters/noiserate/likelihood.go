@@ -7,36 +7,35 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Calibration relates similarities to class probabilities if mistakes go to all classes alike: β is how sharply
-// similarities separate classes, ρ the share of wrong labels.
+// Calibration relates similarities to class probabilities under uniform noise. β is how sharply similarities separate
+// classes, and ρ is the share of wrong labels.
 //
 //	P(k|x_i) = softmax_k(β s_ik),   P(y|x_i) = (1-ρ) P(y|x_i) + ρ (1 - P(y|x_i))/(C-1)
 type Calibration struct{ Beta, Rho float64 }
 
 const (
 	sampleEntries = 1 << 22 // number of similarities used to find β and ρ
-	leastRho      = 1e-4    // no label is certain
+	leastRho      = 1e-4    // keeps the probability of a wrong label above 0
 )
 
-// MostOf returns the largest share of wrong labels that can be explained by mistakes to all classes alike. With
-// a larger share, the given label would be less likely right than any other.
+// MostOf returns the largest share of wrong labels that uniform noise can explain. With a larger share, the given label
+// would be less likely right than any other label.
 func MostOf(classes int) float64 { return math.Min(Most, 1-1/float64(max(classes, 2))) }
 
-// Calibrate returns the calibration that maximises the likelihood of the given labels. For large sets it uses
-// every n-th image.
+// Calibrate returns the calibration that maximises the likelihood of the given labels. Large sets are sampled.
 func Calibrate(ctx context.Context, s *leaveout.Set) (Calibration, error) {
 	c, _, err := calibrateSet(ctx, s)
 	return c, err
 }
 
-// Explained returns how well similarities explain the given labels: the geometric mean of their probabilities under
-// the calibration that maximises it, 1/C by chance. It compares vectors of the same images without any truth.
+// Explained returns how well similarities explain the given labels: the geometric mean of the labels' probabilities
+// under the best calibration, 1/C by chance. It compares different vectors of the same images without true labels.
 func Explained(ctx context.Context, s *leaveout.Set) (float64, error) {
 	_, each, err := calibrateSet(ctx, s)
 	return math.Exp(each), err
 }
 
-// calibrateSet returns the calibration of highest likelihood, and the logarithm of the likelihood for each label.
+// calibrateSet returns the most likely calibration, and the mean log likelihood of a label.
 func calibrateSet(ctx context.Context, s *leaveout.Set) (found Calibration, each float64, err error) {
 	n, c := s.Z.Len(), len(s.Classes)
 	step := max(1, n*c/sampleEntries)
@@ -74,8 +73,8 @@ func calibrateSet(ctx context.Context, s *leaveout.Set) (found Calibration, each
 //
 //	Σ_i log[(1-ρ) p_i + ρ (1-p_i)/(C-1)],   p = at(β)
 //
-// by a golden section search over log β down to width, finding ρ for each β by expectation maximisation. It
-// also returns the logarithm of the likelihood.
+// by golden-section search over log β down to an interval of the given width; ρ is found for each β by expectation
+// maximisation. Fit also returns the log likelihood.
 func Fit(least, most, width float64, classes int, at func(beta float64) []float64) (c Calibration, likelihood float64) {
 	logBeta, _ := findHighest(math.Log(least), math.Log(most), width, func(x float64) float64 {
 		_, v := maximizeRho(at(math.Exp(x)), classes)
@@ -86,8 +85,8 @@ func Fit(least, most, width float64, classes int, at func(beta float64) []float6
 	return c, likelihood
 }
 
-// findHighest finds the maximum of f, which rises and then falls between low and high, by a golden section search
-// down to an interval of width.
+// findHighest finds the maximum of f, which rises and then falls between low and high, by golden-section search down to
+// an interval of the given width.
 func findHighest(low, high, width float64, f func(float64) float64) (x, most float64) {
 	const golden = 0.6180339887498949
 	a, b := high-golden*(high-low), low+golden*(high-low)
@@ -109,8 +108,7 @@ func findHighest(low, high, width float64, f func(float64) float64) (x, most flo
 	return b, fb
 }
 
-// maximizeRho finds the ρ that maximises the likelihood of labels with probabilities p, and the logarithm of that
-// likelihood.
+// maximizeRho returns the ρ that maximises the likelihood of labels with probabilities p, and the log likelihood.
 func maximizeRho(p []float64, classes int) (rho, likelihood float64) {
 	others := float64(classes - 1)
 	rho = 0.2
@@ -133,8 +131,8 @@ func likelihoodOf(rho float64, p []float64, classes int) (sum float64) {
 	return sum
 }
 
-// profileBounds returns the bounds at which the log likelihood of labels with probabilities p, highest at rho, has
-// fallen by 1.92: a 95 % interval. Unlike an interval from resampled images, it is not empty at 0.
+// profileBounds returns the bounds of a 95 % interval: the values of ρ at which the log likelihood of labels with
+// probabilities p is 1.92 below its maximum at rho. Unlike a bootstrap interval, it is not empty if rho is 0.
 func profileBounds(rho float64, p []float64, classes int) (low, high float64) {
 	const fall = 1.92
 	least := likelihoodOf(rho, p, classes) - fall
@@ -154,8 +152,7 @@ func profileBounds(rho float64, p []float64, classes int) (low, high float64) {
 	return end(rho, 0), end(rho, MostOf(classes))
 }
 
-// Posterior turns a row of similarities into the probability of each class, given the label y, and returns the
-// log odds of y.
+// Posterior turns similarities into the probability of each class, given the label y, and returns the log odds of y.
 func (c Calibration) Posterior(row []float64, y int) float64 {
 	other := math.Log(c.Rho / (1 - c.Rho) / float64(len(row)-1))
 	rival := math.Inf(-1)

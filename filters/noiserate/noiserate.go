@@ -1,14 +1,12 @@
-// Package noiserate estimates how many given labels of a set are wrong, using only its vectors and given
-// labels.
+// Package noiserate estimates the share of wrong labels in a set, using only its vectors and given labels.
 //
-// Every image is left out of its own judgement: it is compared with the means of the classes without it, s_ik, as
-// package leaveout has it.
+// Every image is compared with the class means, each computed without that image: s_ik, as defined in package leaveout.
 //
-// Every image then gets the probability that its label is wrong ([Estimate.Wrong]); the rate of a class is the mean
-// over the class.
+// Every label then gets a probability of being wrong ([Estimate.Wrong]); a class's noise rate is the mean over its
+// images.
 //
-// The package sees given labels only and imports only features and filters/leaveout. Products are float32,
-// decisions float64.
+// The package uses given labels only and imports only features and filters/leaveout. Products are float32, results
+// float64.
 package noiserate
 
 import (
@@ -20,29 +18,28 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Likelihood names the method of an [Estimate]. It finds few or none of the systematic mistakes, such as one class
-// taken for another.
+// Likelihood is the name of the method of an [Estimate]. The method misses most systematic mistakes, such as a class
+// labelled as another.
 const Likelihood = "likelihood"
 
-// Most is the largest estimate: a filter that drops more has nothing left to compare with.
+// Most is the largest estimate. A filter that drops more has too few rows left to compare with.
 const Most = 0.95
 
-// Estimate is an estimated rate of wrong labels.
+// Estimate is an estimated noise rate.
 type Estimate struct {
 	Method    string    // Likelihood, or the scorer of an audit that replaced it
 	Rate      float64   // in [0, Most]
 	Low, High float64   // a 95 % interval
-	Judged    int       // images with a label that another image shares
-	Classes   []float64 // the rate of each class by its ID, NaN if none of its images is judged; much noisier
-	ClassLow  []float64 // its 95 % interval, NaN likewise
+	Judged    int       // number of images with a score: another image has the same label
+	Classes   []float64 // noise rate by class ID, NaN without scored images; less reliable than Rate
+	ClassLow  []float64 // 95 % intervals of Classes, NaN where Classes is NaN
 	ClassHigh []float64
-	Wrong     []float64 // the probability that each judged image's label is wrong
-	Doubt     float64   // how many would be wrong if labels said nothing beyond the similarities
+	Wrong     []float64 // probability that the label of each scored image is wrong
+	Doubt     float64   // upper bound of the rate, explained at [FromSet]
 }
 
-// NewEstimate estimates the rate of wrong labels of z. Rows with a negative label have none and are left out.
-// Rows need not have unit length. Whitened features work best, because the directions of raw ones are nearly
-// all the same. Time O(n·C·d).
+// NewEstimate estimates the noise rate of z. Rows with a negative label are left out. Rows need not have unit length.
+// Whitened features work best, because raw features have nearly the same direction. Time O(n·C·d).
 func NewEstimate(ctx context.Context, z features.Set, classes int) (Estimate, error) {
 	s, err := leaveout.New(z, classes)
 	if err != nil {
@@ -51,15 +48,14 @@ func NewEstimate(ctx context.Context, z features.Set, classes int) (Estimate, er
 	return FromSet(ctx, s)
 }
 
-// FromSet is [NewEstimate] for images that are already compared with classes; each image must have a share of 1
-// in its given class. It finds the share ρ of wrong labels that maximises the likelihood of the given labels, if
-// mistakes go to all classes alike ([Calibrate]). A hard image does not count as a wrong label: it fits its class as
-// badly as β allows.
+// FromSet is [NewEstimate] for a set that is already compared with its classes; each image must have a share of 1 in
+// its given class. It returns the share ρ of wrong labels that maximises the likelihood of the given labels under
+// uniform noise ([Calibrate]). A hard image is not mistaken for a wrong label, as β allows for poor fits.
 //
-// The interval is the profile of the likelihood, widened on both sides by the difference from the rate by ranks
-// (rankAmount), which makes other assumptions: chance is not the only possible error. If mistakes go to similar classes
-// it finds too few of them: it takes them for classes that look alike. The doubt, the mean of 1 - P(y|x) by
-// similarities alone, counts all of them: it is the share of wrong labels if a given label and the true one are
+// The interval is the profile likelihood interval, widened on both sides by the difference from a second estimate by
+// ranks (rankAmount) with other assumptions, because chance is not the only source of error. If images are mislabelled
+// as similar classes, the rate is too low, because such labels look like similar classes. Doubt, the mean of 1 - P(y|x)
+// by similarities only, includes them: it is the share of wrong labels if the given label and the true label are
 // independent given the image.
 func FromSet(ctx context.Context, s *leaveout.Set) (Estimate, error) {
 	e := Estimate{Method: Likelihood, Judged: s.Z.Len()}
@@ -94,7 +90,7 @@ func FromSet(ctx context.Context, s *leaveout.Set) (Estimate, error) {
 	return e, nil
 }
 
-// givenProbability returns the probability of the given label, column y, by the similarities.
+// givenProbability returns the probability of the given label, column y, by the similarities in row.
 func (c Calibration) givenProbability(y int, row []float64) float64 {
 	var rivals float64
 	for k, t := range row {
@@ -105,10 +101,10 @@ func (c Calibration) givenProbability(y int, row []float64) float64 {
 	return 1 / (1 + rivals)
 }
 
-// rankAmount compares the rank of the given class, column y, with that expected by chance. Sort the C classes by
-// falling similarity: a right label ranks in the upper half even for a hard image, while a label drawn at random from
-// the wrong ones has every rank but the right label's with equal probability. So twice the share of labels in
-// the lower half is the share of wrong ones:
+// rankAmount compares the rank of the given class, column y, with the rank expected by chance. Classes are sorted by
+// falling similarity. A right label ranks in the upper half even for a hard image. A wrong label drawn at random has
+// every rank except the right label's with equal probability. So the share of wrong labels is twice the share of labels
+// in the lower half:
 //
 //	R = P(r_i > h)·(C - 1)/(C - h),   h = ⌈C/2⌉,   r_i = 1 + #{k: s_ik > s_iy}
 //

@@ -13,7 +13,7 @@ import (
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }
 
-// clusters draws classes as directions and gives a share of the rows another label, drawn uniformly.
+// clusters draws classes as directions and gives a share of the rows a uniformly drawn other label.
 func clusters(seed uint64, classes, each, dim int, rate float64) (z features.Set, wrong float64) {
 	rng := source(seed)
 	centres := features.NewMatrix(classes, dim)
@@ -44,8 +44,8 @@ func estimate(t testing.TB, z features.Set, classes int) noiserate.Estimate {
 	return e
 }
 
-// Likelihood must find the rate to two points in fine-grained classes of few images, which are hard to tell apart. Its
-// interval must contain the truth, even for a dozen images without a wrong label.
+// The estimate must be within two percentage points for similar classes of few images. Its interval must contain the
+// true rate, even for a dozen images without a wrong label.
 func TestLikelihoodFindsTheRate(t *testing.T) {
 	held, cases := 0, 0
 	for _, rate := range []float64{0, 0.1, 0.2, 0.5} {
@@ -53,7 +53,7 @@ func TestLikelihoodFindsTheRate(t *testing.T) {
 			z, wrong := clusters(seed, 60, 25, 24, rate)
 			e := estimate(t, z, 60)
 			if math.Abs(e.Rate-wrong) > 0.02+1.5*math.Sqrt(wrong*(1-wrong)/1500) {
-				t.Errorf("rate %v, seed %d: found %.3f [%.3f, %.3f], %.3f are wrong", rate, seed, e.Rate, e.Low,
+				t.Errorf("rate %v, seed %d: estimate %.3f [%.3f, %.3f], truth %.3f", rate, seed, e.Rate, e.Low,
 					e.High, wrong)
 			}
 			if cases++; e.Low <= wrong && wrong <= e.High {
@@ -62,7 +62,7 @@ func TestLikelihoodFindsTheRate(t *testing.T) {
 		}
 	}
 	if held*100 < 85*cases {
-		t.Errorf("the interval held the truth in %d of %d cases", held, cases)
+		t.Errorf("the interval contains the truth in %d of %d cases", held, cases)
 	}
 	z, _ := clusters(1, 3, 4, 16, 0)
 	if e := estimate(t, z, 3); e.Rate != 0 || e.Low != 0 || e.High < 0.1 || e.High > 0.5 {
@@ -79,7 +79,7 @@ func TestWhoIsJudged(t *testing.T) {
 	for i := range 2 {
 		copy(more.Row(z.Len()+i), z.Row(i))
 	}
-	more.Labels[z.Len()], more.Labels[z.Len()+1] = features.Unlabelled, 6 // the only one of its class
+	more.Labels[z.Len()], more.Labels[z.Len()+1] = features.Unlabelled, 6 // the only row of its class
 	e := estimate(t, more, 8)                                             // class 7 is empty
 	if e.Rate != whole.Rate || e.Judged != z.Len() || !slices.Equal(e.Classes[:6], whole.Classes) ||
 		!math.IsNaN(e.Classes[6]) || !math.IsNaN(e.Classes[7]) {
@@ -96,7 +96,7 @@ func TestOrderAndNamesDoNotMatter(t *testing.T) {
 	}
 	a, b := estimate(t, z, 7), estimate(t, moved, 7)
 	if math.Abs(a.Rate-b.Rate) > 1e-5 {
-		t.Errorf("%v, rows moved and classes renamed %v", a.Rate, b.Rate)
+		t.Errorf("rate %v, with rows permuted and classes renamed %v", a.Rate, b.Rate)
 	}
 }
 
@@ -122,9 +122,9 @@ func TestSmall(t *testing.T) {
 func TestRefused(t *testing.T) {
 	z, _ := clusters(1, 3, 4, 5, 0)
 	for want, z := range map[string]features.Set{
-		"expected at least two":  z.Rows([]int{0, 1, 2, 3}),
-		"expected one for each":  {X: z.X, Labels: z.Labels[:3]},
-		"expected one of 3 clas": {X: z.X, Labels: slices.Repeat([]int{3}, z.Len())},
+		"expected at least two":   z.Rows([]int{0, 1, 2, 3}),
+		"3 labels for 12 vectors": {X: z.X, Labels: z.Labels[:3]},
+		"label 3, expected less":  {X: z.X, Labels: slices.Repeat([]int{3}, z.Len())},
 	} {
 		if _, err := noiserate.NewEstimate(t.Context(), z, 3); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// descent is Algorithm 3: it moves one coordinate at a time, against a gradient over a few samples drawn.
+// descent implements BSPML's Algorithm 3: it moves one coordinate at a time, against a gradient over random samples.
 type descent struct {
 	*problem
 	rate     float64 // γ
@@ -31,8 +31,8 @@ func (d *descent) visitWeights(rng *rand.Rand) {
 	}
 }
 
-// drawStep chooses K others of the class of a, P other classes and K samples of each, without replacement, or fewer
-// if there are no more.
+// drawStep draws K other samples of a's class, P other classes and K samples of each of them, without replacement;
+// fewer if there are not enough.
 func (d *descent) drawStep(a int, rng *rand.Rand) {
 	own := d.class[a]
 	mates := d.members[own]
@@ -55,7 +55,7 @@ func (d *descent) drawStep(a int, rng *rand.Rand) {
 	}
 }
 
-// skipNumber maps v to the v-th number when left is left out.
+// skipNumber returns the v-th number when left is left out.
 func skipNumber(v, left int) int {
 	if v >= left {
 		return v + 1

@@ -22,7 +22,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// known fails the test for parameters that its check does not map.
+// known fails the test if the case has a parameter that the check does not map.
 func known(t *testing.T, c reference.Case, names ...string) {
 	t.Helper()
 	for key := range c.Params {
@@ -32,9 +32,9 @@ func known(t *testing.T, c reference.Case, names ...string) {
 	}
 }
 
-// goldenObjective checks ξ in float64 from the vectors as given, then the objective and its gradient in the
-// weights for the case's own ξ, then everything on the public float32 path. The gradient in the embeddings,
-// which this package does not compute, is that of our objective by central differences.
+// goldenObjective checks ξ in float64 from the vectors as given, then the objective and its gradient in the weights for
+// the case's ξ, then the same on the public float32 path. The golden gradient in the embeddings, which this package
+// does not compute, is compared with central differences of our objective.
 func goldenObjective(t *testing.T, c reference.Case) {
 	known(t, c, "lam", "mu", "alpha", "beta", "rho")
 	config := Default()
@@ -63,7 +63,7 @@ func goldenObjective(t *testing.T, c reference.Case) {
 	}
 	nearScaled(t, "∂L/∂w", slopes, c.Floats(t, "grad_weights"), 1e-6)
 
-	if normalize { // the float32 path takes unit rows
+	if normalize { // the float32 path requires unit rows
 		z := unitSet(t, x)
 		single := completeLosses(config, z.X, g)
 		nearScaled(t, "ξ⁺ in float32", single.Pos, want.Pos, 1e-4)
@@ -88,7 +88,7 @@ func goldenObjective(t *testing.T, c reference.Case) {
 	nearScaled(t, "∂L/∂x", slope, wantSlope, 1e-6)
 }
 
-// lossesOf returns ξ of raw vectors by the package's kernel, on similarities in float64.
+// lossesOf returns ξ for raw vectors, by the package's kernel on float64 similarities.
 func lossesOf(c Config, similar func(a, b []float64) float64, x [][]float64, g grouping) Losses {
 	n := len(x)
 	sums, k := Losses{make([]float64, n), make([]float64, n)}, newKernel(c)
@@ -103,7 +103,7 @@ func lossesOf(c Config, similar func(a, b []float64) float64, x [][]float64, g g
 	return sums
 }
 
-// goldenAlgorithm3 repeats recorded steps, with the recorded samples.
+// goldenAlgorithm3 repeats the recorded steps with the recorded samples.
 func goldenAlgorithm3(t *testing.T, c reference.Case) {
 	known(t, c, "lam", "mu", "gamma", "K", "P")
 	g := newGrouping(c.Ints(t, "labels"))
@@ -166,7 +166,7 @@ func goldenHard(t *testing.T, c reference.Case) {
 	nearAll(t, "weights", got, c.Floats(t, "weights"), 0, 0)
 }
 
-// unitSet returns the set of the rows, normalised, all of class 0.
+// unitSet returns a set of the normalised rows, all of class 0.
 func unitSet(t *testing.T, x [][]float64) features.Set {
 	t.Helper()
 	z := features.NewSet(len(x), len(x[0]))
@@ -206,7 +206,7 @@ func nearAll(t *testing.T, what string, got, want []float64, relative, absolute 
 	}
 }
 
-// nearScaled compares relative to the largest expected entry.
+// nearScaled compares lists with a tolerance relative to the largest expected entry.
 func nearScaled(t *testing.T, what string, got, want []float64, share float64) {
 	t.Helper()
 	most := 0.0

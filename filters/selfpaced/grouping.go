@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// grouping holds the classes of the samples, numbered 0 … C-1 without gaps in the order of their labels.
+// grouping holds the classes of the samples, renumbered 0 … C-1 in the order of their labels.
 type grouping struct {
-	class   []int   // of each sample
+	class   []int   // class of each sample
 	place   []int   // position of each sample among the members of its class
-	members [][]int // of each class, rising
+	members [][]int // samples of each class, ascending
 }
 
 func newGrouping(labels []int) grouping {
@@ -28,7 +28,7 @@ func newGrouping(labels []int) grouping {
 // classSize returns N_c of the class of sample i.
 func (g grouping) classSize(i int) float64 { return float64(len(g.members[g.class[i]])) }
 
-// classOrder returns the samples class by class, and the position at which each class begins.
+// classOrder returns the samples sorted by class, and the position at which each class starts.
 func (g grouping) classOrder() (order, begin []int) {
 	for _, members := range g.members {
 		begin = append(begin, len(order))
@@ -37,8 +37,8 @@ func (g grouping) classOrder() (order, begin []int) {
 	return order, append(begin, len(order))
 }
 
-// drawDistinct appends k different numbers below n to dst, rising, or all of them if k ≥ n. It uses Floyd's
-// algorithm for few and a shuffle for many.
+// drawDistinct appends k distinct random numbers below n to dst, ascending, or all numbers if k ≥ n. It uses Floyd's
+// algorithm for small k and a shuffle for large k.
 func drawDistinct(dst []int, n, k int, rng *rand.Rand) []int {
 	start := len(dst)
 	switch {

@@ -10,13 +10,13 @@ import (
 	"winnow/features"
 )
 
-// Losses are the multi-similarity losses of every sample against the training set,
+// Losses holds the multi-similarity losses of every sample against the training set,
 //
 //	ξ⁺_i = 1/α · log[1 + Σ_{p of the class of i, p≠i} e^{-α(s_ip-ρ)}]
 //	ξ⁻_i = 1/β · log[1 + Σ_{n of other classes} e^{β(s_in-ρ)}]
 //
-// with s = z·zᵀ in float32 and the rest in float64. A lone member has ξ⁺ = 0, a lone class ξ⁻ = 0.
-// Source: BSPML eq. 3, with sums over the whole training set as eq. 6 means them.
+// with s = z·zᵀ in float32 and everything else in float64. The only member of a class has ξ⁺ = 0, and a single class
+// has ξ⁻ = 0. Source: BSPML eq. 3, with sums over the whole training set as in eq. 6.
 type Losses struct{ Pos, Neg []float64 }
 
 func (g grouping) computeLosses(c Config, z features.Set, rng *rand.Rand) Losses {
@@ -29,7 +29,7 @@ func (g grouping) computeLosses(c Config, z features.Set, rng *rand.Rand) Losses
 // blockEntries limits the number of similarities in memory: 4 MiB of float32.
 const blockEntries = 1 << 20
 
-// kernel turns similarities into the sums of [Losses].
+// kernel computes the sums of [Losses] from similarities.
 type kernel struct {
 	alike, apart exponential
 	powers       *powers
@@ -39,8 +39,8 @@ func newKernel(c Config) kernel {
 	return kernel{alike: newExponential(-c.Alpha, c.Base), apart: newExponential(c.Beta, c.Base), powers: newPowers()}
 }
 
-// addSamplePairs adds the pairs of sample i with the samples from first on to the sums of both sides. row holds the
-// similarities of i with these; mates are the members of the class of i among them, rising.
+// addSamplePairs adds the pairs of sample i with the samples from first on to the sums of both samples of a pair. row
+// holds the similarities of i to these samples, and mates the members of i's class among them, ascending.
 func addSamplePairs[T float32 | float64](k kernel, sums Losses, i, first int, row []T, mates []int) {
 	var pos, neg float64
 	at := 0
@@ -55,7 +55,7 @@ func addSamplePairs[T float32 | float64](k kernel, sums Losses, i, first int, ro
 	sums.Neg[i] += neg
 }
 
-// finishLosses turns the sums into losses.
+// finishLosses converts the sums into losses.
 func (l Losses) finishLosses(c Config) {
 	for i := range l.Pos {
 		l.Pos[i] = math.Log1p(l.Pos[i]) / c.Alpha
@@ -63,7 +63,7 @@ func (l Losses) finishLosses(c Config) {
 	}
 }
 
-// completeLosses compares every two samples once. O(N²·d/2) time; memory O(N) and one block of similarities.
+// completeLosses compares every pair of samples once. Time O(N²·d/2); memory O(N) and one block of similarities.
 func completeLosses(c Config, z blas32.General, g grouping) Losses {
 	n := z.Rows
 	sums, k := Losses{make([]float64, n), make([]float64, n)}, newKernel(c)
@@ -82,10 +82,10 @@ func completeLosses(c Config, z blas32.General, g grouping) Losses {
 	return sums
 }
 
-// sampleLosses approximates the losses of many samples. Samples of other classes are compared with c.References rows
-// drawn for each block of samples, and the sum is scaled to their full number. Members of a class are all
-// compared, unless there are more than that. O(N·References·d + Σ N_c²·d) time. If a class is so large that no
-// other class is among the references, it gets ξ⁻ = 0.
+// sampleLosses approximates the losses of many samples. Each block of samples is compared with c.References randomly
+// drawn rows, without a sample's own class, and the sum is scaled to all samples of other classes. Members of the same
+// class are all compared, unless the class has more members than c.References. Time O(N·References·d + Σ N_c²·d). A
+// class so large that the references contain no other class gets ξ⁻ = 0.
 func sampleLosses(c Config, z blas32.General, g grouping, rng *rand.Rand) Losses {
 	sums := Losses{make([]float64, z.Rows), make([]float64, z.Rows)}
 	s := newSampler(c, z, g)
@@ -95,16 +95,16 @@ func sampleLosses(c Config, z blas32.General, g grouping, rng *rand.Rand) Losses
 	return sums
 }
 
-// sampler is the state shared by both halves of sampled.
+// sampler is the state shared by estimateOthers and estimateMates.
 type sampler struct {
 	kernel
 	grouping
 	z             blas32.General
-	width, height int // number of references, and of samples in a block
+	width, height int // number of references, and of samples per block
 	products      []float32
 	refs, anchors blas32.General
 	chosen        []int
-	unused        []float64 // the side of spread that is not used
+	unused        []float64 // scratch for the sums that are not used
 }
 
 func newSampler(c Config, z blas32.General, g grouping) *sampler {
@@ -117,8 +117,8 @@ func newSampler(c Config, z blas32.General, g grouping) *sampler {
 	}
 }
 
-// estimateOthers estimates Σ e^{β(s-ρ)} over the samples of other classes. The references are in class order, so a
-// sample's own class is one range to leave out.
+// estimateOthers estimates Σ e^{β(s-ρ)} over the samples of other classes. The references are sorted by class, so that
+// a sample's own class is a single range to leave out.
 func (s *sampler) estimateOthers(sums []float64, rng *rand.Rand) {
 	n := s.z.Rows
 	order, begin := s.classOrder()
@@ -151,7 +151,7 @@ func (s *sampler) estimateOthers(sums []float64, rng *rand.Rand) {
 	}
 }
 
-// estimateMates estimates Σ e^{-α(s-ρ)} over the other members of the class.
+// estimateMates estimates Σ e^{-α(s-ρ)} over the other members of the same class.
 func (s *sampler) estimateMates(sums []float64, rng *rand.Rand) {
 	for _, members := range s.members {
 		s.chosen = drawDistinct(s.chosen[:0], len(members), s.width, rng)
@@ -176,12 +176,12 @@ func (s *sampler) estimateMates(sums []float64, rng *rand.Rand) {
 	}
 }
 
-// scaleSum scales a sum over count terms to all of them.
+// scaleSum scales a sum of count terms to the full number of terms.
 func scaleSum(sum float64, all, count int) float64 {
 	return sum * float64(all) / float64(max(1, count))
 }
 
-// gatherRows copies the chosen rows of z to the beginning of dst.
+// gatherRows copies the chosen rows of z to the start of dst.
 func gatherRows(dst, z blas32.General, chosen []int) blas32.General {
 	dst.Rows = len(chosen)
 	for to, from := range chosen {

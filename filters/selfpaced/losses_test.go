@@ -35,18 +35,18 @@ func TestLossesAgainstLoops(t *testing.T) {
 	}
 }
 
-// TestLossesInBlocks: more samples than a block holds, compared with the kernel on whole rows.
+// TestLossesInBlocks: more samples than fit into a block have the same losses as the kernel on whole rows.
 func TestLossesInBlocks(t *testing.T) {
 	z := cloud(1500, 8, 40, 0.7, rand.New(rand.NewPCG(2, 2)))
 	if z.Len()*z.Len()/2 <= blockEntries {
-		t.Fatal("one block is enough: the test tests nothing")
+		t.Fatal("the samples fit into one block, so this test cannot fail")
 	}
 	got, want := completeLosses(Default(), z.X, newGrouping(z.Labels)), slowLosses(Default(), z)
 	nearAll(t, "ξ⁺", got.Pos, want.Pos, 1e-5, 1e-7)
 	nearAll(t, "ξ⁻", got.Neg, want.Neg, 1e-5, 1e-7)
 }
 
-// TestSampledIsUnbiased: the sums under the logarithm are right on average, even with few references.
+// TestSampledIsUnbiased: the sums inside the logarithm are right on average, even with few references.
 func TestSampledIsUnbiased(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	z := cloud(120, 6, 3, 1, rng)
@@ -85,7 +85,7 @@ func TestExponential(t *testing.T) {
 	}
 }
 
-// at returns the value at one similarity.
+// at returns the exponential at one similarity.
 func (e exponential) at(p *powers, s float64) float64 {
 	var sum [1]float64
 	return addExponentials(e, p, sum[:], []float64{s})

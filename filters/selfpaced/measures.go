@@ -2,8 +2,8 @@ package selfpaced
 
 import "math"
 
-// Spread returns MAW and SDAW: the mean over classes of their mean weight, and its population standard
-// deviation. Classes are the labels that occur. Source: BSPML eq. 14.
+// Spread returns MAW and SDAW: the mean of the classes' mean weights, and its population standard deviation. Classes
+// are the labels that occur. Source: BSPML eq. 14.
 func Spread(labels []int, w []float64) (mean, deviation float64) {
 	means := classMeans(newGrouping(labels).members, w)
 	for _, m := range means {
@@ -49,5 +49,5 @@ func hardObjective(w []float64, l Losses, lambda float64) float64 {
 	return sum
 }
 
-// nextLambda returns λ of the next round, min(c·λ, λ∞). Source: BSPML algorithm 1, line 5.
+// nextLambda returns the λ of the next round, min(c·λ, λ∞). Source: BSPML algorithm 1, line 5.
 func nextLambda(lambda, growth, most float64) float64 { return min(growth*lambda, most) }

@@ -29,7 +29,7 @@ func cloud(n, dim, classes int, noise float64, rng *rand.Rand) features.Set {
 	return z
 }
 
-// The formulas as slow loops in float64, sharing nothing with the package.
+// The functions below compute the formulas with slow loops in float64, without code of the package.
 
 func slowLosses(c Config, z features.Set) Losses {
 	n := z.Len()
@@ -54,7 +54,7 @@ func slowLosses(c Config, z features.Set) Losses {
 	return l
 }
 
-// slowObjective returns eq. 6, pair by pair and class by class.
+// slowObjective returns eq. 6, computed pair by pair and class by class.
 func slowObjective(labels []int, l Losses, lambda, mu float64, w []float64) float64 {
 	size, mean := map[int]float64{}, map[int]float64{}
 	for i, c := range labels {
@@ -87,7 +87,7 @@ func slowObjective(labels []int, l Losses, lambda, mu float64, w []float64) floa
 	return total
 }
 
-// someProblem returns a random problem: 20 samples in at most 5 classes, some of them single.
+// someProblem returns a random problem: 20 samples in at most 5 classes, some of which have a single sample.
 func someProblem(rng *rand.Rand) (*problem, []int) {
 	labels := make([]int, 20)
 	for i := range labels {
@@ -117,13 +117,13 @@ func TestObjectiveAndGradient(t *testing.T) {
 			"signs changed": func(a int) parts { g := p.exactGradient(a); g.negative = -g.negative; return g },
 		} {
 			if off := gradientError(p, labels, spoiled); off < 1e-4 {
-				t.Errorf("%s: off by %v only: the check would not see it", name, off)
+				t.Errorf("%s: off by only %v, so this test cannot fail", name, off)
 			}
 		}
 	}
 }
 
-// gradientError returns the largest difference from central differences of the slow objective.
+// gradientError returns the largest difference of the gradient from central differences of the slow objective.
 func gradientError(p *problem, labels []int, gradient func(a int) parts) (off float64) {
 	const h = 1e-4
 	for a, w := range p.w {
@@ -137,7 +137,7 @@ func gradientError(p *problem, labels []int, gradient func(a int) parts) (off fl
 	return off
 }
 
-// TestDrawnGradientIsUnbiased: its mean over many draws is the complete gradient.
+// TestDrawnGradientIsUnbiased: the mean of sampled gradients over many draws is the complete gradient.
 func TestDrawnGradientIsUnbiased(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	p, _ := someProblem(rng)
@@ -161,7 +161,7 @@ func TestDrawnGradientIsUnbiased(t *testing.T) {
 			}
 		}
 	}
-	// Drawn without replacement, a large enough draw is complete.
+	// sampling is without replacement, so a large enough sample is complete
 	d.classes, d.perClass = 100, 100
 	for a := range p.w {
 		d.drawStep(a, rng)
@@ -192,14 +192,14 @@ func TestDistinct(t *testing.T) {
 			count[v]++
 		}
 	}
-	for v, c := range count { // binomial, sd 46
+	for v, c := range count { // binomial with a standard deviation of 46
 		if math.Abs(c-3000) > 230 {
 			t.Errorf("%d drawn %v times of 10000, expected about 3000", v, c)
 		}
 	}
 }
 
-// TestSumsFollow: the sums updated by set equal those computed by add.
+// TestSumsFollow: the sums updated by setWeight equal recomputed sums.
 func TestSumsFollow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	p, _ := someProblem(rng)
@@ -213,7 +213,7 @@ func TestSumsFollow(t *testing.T) {
 	}
 }
 
-// TestStepScaled: a scaled step does not depend on the size of the class, a printed one does.
+// TestStepScaled: a scaled step does not depend on the class size, but a printed step does.
 func TestStepScaled(t *testing.T) {
 	p, _ := someProblem(rand.New(rand.NewPCG(5, 5)))
 	for a, w := range p.w {

@@ -2,8 +2,8 @@ package selfpaced
 
 import "slices"
 
-// problem is the objective L(w) of the package comment for fixed ξ, with sums over classes that make the
-// complete gradient of a coordinate O(1).
+// problem is the objective L(w) of the package comment for fixed ξ. It keeps sums over classes, with which the complete
+// gradient of a coordinate takes O(1) time.
 type problem struct {
 	grouping
 	Losses
@@ -17,7 +17,7 @@ type problem struct {
 	meanwNeg float64   // Σ_k (Σ w·ξ⁻)/N_k
 }
 
-// newProblem keeps w and changes it.
+// newProblem returns a problem that keeps and modifies w.
 func newProblem(g grouping, l Losses, lambda, mu float64, w []float64) *problem {
 	classes := len(g.members)
 	p := &problem{grouping: g, Losses: l, lambda: lambda, mu: mu, w: w,
@@ -26,7 +26,7 @@ func newProblem(g grouping, l Losses, lambda, mu float64, w []float64) *problem 
 	return p
 }
 
-// recomputeSums recomputes the sums, because the additions and subtractions of set leave rounding errors.
+// recomputeSums recomputes the sums, to remove the rounding errors that setWeight accumulates.
 func (p *problem) recomputeSums() {
 	p.mean, p.meanwNeg = 0, 0
 	for c, members := range p.members {
@@ -79,13 +79,13 @@ func (p *problem) computeObjective() float64 {
 	return total - p.lambda*p.mean
 }
 
-// parts are the terms of ∂L/∂w_a = (positive + negative + balance - λ)/N_c, eq. 8.
+// parts holds the terms of ∂L/∂w_a = (positive + negative + balance - λ)/N_c, eq. 8.
 type parts struct{ positive, negative, balance float64 }
 
 // weightSlope returns N_c·∂L/∂w_a.
 func (p *problem) weightSlope(g parts) float64 { return g.positive + g.negative + g.balance - p.lambda }
 
-// exactGradient is eq. 8 over all samples: exactly the derivative of the objective.
+// exactGradient returns eq. 8 over all samples: the exact derivative of the objective.
 func (p *problem) exactGradient(a int) parts {
 	c, n, others := p.class[a], p.classSize(a), float64(len(p.members)-1)
 	g := parts{balance: p.balanceSlope(c)}
@@ -98,8 +98,8 @@ func (p *problem) exactGradient(a int) parts {
 	return g
 }
 
-// gradientOf is eq. 8 over drawn samples: same from the class of a, others one list per drawn class. An empty
-// draw of the class (which then has one member) gives 0; so does an empty draw of classes.
+// gradientOf returns eq. 8 over drawn samples. same holds samples of a's class, and others a list for each drawn class.
+// If same is empty (the class has one member), its term is 0; likewise others.
 func (p *problem) gradientOf(a int, same []int, others [][]int) parts {
 	g := parts{balance: p.balanceSlope(p.class[a])}
 	for _, i := range same {
@@ -127,8 +127,8 @@ func (p *problem) balanceSlope(c int) float64 {
 	return 2 * p.mu * (own - (p.mean-own)/others)
 }
 
-// startLambda returns λ of the first round: the smallest bar that at least the given share of the samples does not
-// exceed, measured by G_p+G_n at w = 1 or, if hard, by ξ⁺+ξ⁻. w must be 1.
+// startLambda returns the λ of the first round: the smallest value such that at least the given share of the samples
+// does not exceed it. Samples are measured by G_p+G_n at w = 1 or, if hard, by ξ⁺+ξ⁻. All weights must be 1.
 func (p *problem) startLambda(share float64, hard bool) float64 {
 	bars := make([]float64, len(p.w))
 	for i := range bars {

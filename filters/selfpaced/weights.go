@@ -8,16 +8,15 @@ import (
 	"winnow/features"
 )
 
-// Weights holds the weights of the training samples, all 1 at first. Training alternates: some steps on a loss
-// that weights its samples by [Weights.ByID], then one [Weights.Update] with the current embeddings (BSPML,
-// algorithm 1).
+// Weights holds the weights of the training samples, initially all 1. Training alternates between steps with a loss
+// that weights its samples ([Weights.ByID]) and one [Weights.Update] with the current embeddings (BSPML, algorithm 1).
 type Weights struct {
 	config Config
 	labels []int
-	rowOf  map[int]int // of each ID
+	rowOf  map[int]int // row of each ID
 	groups grouping
 	w      []float64
-	lambda float64 // of the next round
+	lambda float64 // λ of the next round
 	rounds int
 }
 
@@ -25,16 +24,16 @@ type Weights struct {
 type Round struct {
 	Number    int     `json:"number"`    // from 1
 	Lambda    float64 `json:"lambda"`    // the threshold of this round
-	Mean      float64 `json:"maw"`       // mean over classes of their mean weight
-	Deviation float64 `json:"sdaw"`      // its population standard deviation over classes
+	Mean      float64 `json:"maw"`       // mean of the classes' mean weights
+	Deviation float64 `json:"sdaw"`      // population standard deviation of the classes' mean weights
 	Before    float64 `json:"before"`    // objective with the old weights
 	Objective float64 `json:"objective"` // objective with the new weights
-	Excluded  int     `json:"excluded"`  // samples of weight 0
-	Full      int     `json:"full"`      // samples of weight 1
+	Excluded  int     `json:"excluded"`  // number of samples with weight 0
+	Full      int     `json:"full"`      // number of samples with weight 1
 }
 
-// New gives every row of the training set the weight 1. Rows are identified by their IDs, or by their positions
-// if there are none.
+// New returns weights of 1 for all rows of the training set. Rows are identified by their IDs or, without IDs, by their
+// positions.
 func New(config Config, train features.Set) (*Weights, error) {
 	if err := config.Check(); err != nil {
 		return nil, err
@@ -48,7 +47,7 @@ func New(config Config, train features.Set) (*Weights, error) {
 		w: make([]float64, n), lambda: config.Lambda}
 	for i, label := range train.Labels {
 		if label < 0 {
-			return nil, fmt.Errorf("selfpaced: row %d has no label: samples without one get no weight", i)
+			return nil, fmt.Errorf("selfpaced: row %d has no label, expected a label for every row", i)
 		}
 		id := i
 		if train.IDs != nil {
@@ -88,7 +87,7 @@ func (w *Weights) Update(z features.Set, rng *rand.Rand) (Round, error) {
 	return r, nil
 }
 
-// descendWeights updates the weights for these losses; it returns the objectives before and after.
+// descendWeights updates the weights for the given losses. It returns the objective before and after.
 func (w *Weights) descendWeights(l Losses, rng *rand.Rand) (before, after float64) {
 	c := w.config
 	if c.Hard {
@@ -122,17 +121,17 @@ func (r *Round) measureWeights(labels []int, weights []float64) {
 // checkUpdate validates the arguments of Update.
 func (w *Weights) checkUpdate(z features.Set) error {
 	if z.Len() != len(w.w) || !slices.Equal(z.Labels, w.labels) {
-		return fmt.Errorf("selfpaced: embeddings of %d rows, expected the %d of the training set with their "+
+		return fmt.Errorf("selfpaced: embeddings of %d rows, expected the %d rows of the training set with the same "+
 			"labels, in order", z.Len(), len(w.w))
 	}
 	if !features.UnitRows(z.X) {
-		return fmt.Errorf("selfpaced: found embeddings of another length than 1")
+		return fmt.Errorf("selfpaced: embeddings do not have length 1")
 	}
 	return nil
 }
 
-// ByID returns the weights by ID, as losses take them: dst[id] is the weight of the sample with that ID, or 1
-// if there is none. Its length is the largest ID plus one.
+// ByID returns the weights indexed by ID, as required by losses: dst[id] is the weight of the sample with that ID, or 1
+// if there is no such sample. The length of the result is the largest ID plus one.
 func (w *Weights) ByID(dst []float64) []float64 {
 	last := 0
 	for id := range w.rowOf {
@@ -151,18 +150,17 @@ func (w *Weights) ByID(dst []float64) []float64 {
 // All returns a copy of the weights of all samples, in order.
 func (w *Weights) All() []float64 { return slices.Clone(w.w) }
 
-// State is the memory of the weights between rounds, for a checkpoint.
+// State is the state of the weights between rounds, for a checkpoint.
 type State struct {
 	Weights []float64 `json:"weights,omitempty"`
 	Lambda  float64   `json:"lambda"`
 	Rounds  int       `json:"rounds"`
 }
 
-// State returns a copy of the memory.
+// State returns a copy of the current state.
 func (w *Weights) State() State { return State{w.All(), w.lambda, w.rounds} }
 
-// SetState continues from a saved state. A state that cannot belong to these weights is an error and changes
-// nothing.
+// SetState restores a saved state. It returns an error, and changes nothing, if the state does not fit these weights.
 func (w *Weights) SetState(s State) error {
 	if len(s.Weights) != len(w.w) {
 		return fmt.Errorf("selfpaced: state: %d weights, expected %d", len(s.Weights), len(w.w))

@@ -13,7 +13,7 @@ import (
 	"winnow/features"
 )
 
-// mislabelled returns a cloud of classes with a share of the labels changed; bad tells which.
+// mislabelled returns a cloud of classes in which a share of the labels is changed; bad marks the changed labels.
 func mislabelled(share, noise float64, rng *rand.Rand) (z features.Set, bad []bool) {
 	const classes = 8
 	z = cloud(400, 16, classes, noise, rng)
@@ -27,8 +27,8 @@ func mislabelled(share, noise float64, rng *rand.Rand) (z features.Set, bad []bo
 	return z, bad
 }
 
-// TestWeightsFindWrongLabels: on each seed, wrong labels weigh less than right ones, and most of what is excluded
-// is wrong. auroc is the chance that a right label weighs more than a wrong one.
+// TestWeightsFindWrongLabels: for each seed, wrong labels have smaller weights than right labels, and most of the
+// excluded samples have wrong labels. auroc is the probability that a right label weighs more than a wrong label.
 func TestWeightsFindWrongLabels(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Config)
@@ -70,7 +70,7 @@ func TestWeightsFindWrongLabels(t *testing.T) {
 				}
 			}
 			if excluded != round.Excluded || excluded > 0 && c.auroc >= 0.9 && float64(wrong) < 0.8*float64(excluded) {
-				t.Errorf("%s, seed %d: %v of %v excluded are wrong, the report says %d", name, seed, wrong, excluded,
+				t.Errorf("%s, seed %d: %v of %v excluded are wrong, Round.Excluded is %d", name, seed, wrong, excluded,
 					round.Excluded)
 			}
 		}
@@ -95,8 +95,7 @@ func auroc(w []float64, bad []bool) float64 {
 	return won / all
 }
 
-// TestRounds: λ starts where Start says and rises to its limit, and a resumed run repeats the other bit for
-// bit.
+// TestRounds: λ starts at the value given by Start and rises to its limit, and a resumed run is bit-identical.
 func TestRounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	z, _ := mislabelled(0.2, 0.6, rng)
@@ -128,7 +127,7 @@ func TestRounds(t *testing.T) {
 		weights[run] = w.All()
 	}
 	if diff := cmp.Diff(rounds[0], rounds[1]); diff != "" || !cmp.Equal(weights[0], weights[1]) {
-		t.Errorf("the resumed run went another way:\n%s", diff)
+		t.Errorf("the resumed run differs:\n%s", diff)
 	}
 	l := completeLosses(config, z.X, newGrouping(z.Labels))
 	ones := make([]float64, z.Len())
@@ -151,11 +150,11 @@ func TestRounds(t *testing.T) {
 		}
 	}
 	if last := rounds[0][5]; last.Lambda != config.LambdaMax {
-		t.Errorf("λ is %v in the end, expected its limit", last.Lambda)
+		t.Errorf("λ is %v at the end, expected its limit", last.Lambda)
 	}
 }
 
-// TestWeightsComeBack: weights that are all 0 rise again when λ is high.
+// TestWeightsComeBack: weights that are all 0 rise again if λ is large.
 func TestWeightsComeBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	z, _ := mislabelled(0, 0.6, rng)
@@ -174,7 +173,7 @@ func TestWeightsComeBack(t *testing.T) {
 	}
 }
 
-// TestOf: weights belong to the IDs of the training set.
+// TestOf: Of and ByID return the weights by the IDs of the training set.
 func TestOf(t *testing.T) {
 	z := cloud(4, 3, 2, 1, rand.New(rand.NewPCG(1, 1)))
 	z.IDs = []int{40, 7, 11, 3}
@@ -188,7 +187,7 @@ func TestOf(t *testing.T) {
 	if diff := cmp.Diff([]float64{0.3, 0.1, 0.3}, w.Of(nil, []int{11, 40, 11})); diff != "" {
 		t.Error(diff)
 	}
-	byID := w.ByID(make([]float64, 2)) // lengthened to the largest ID
+	byID := w.ByID(make([]float64, 2)) // extended to the largest ID
 	for id, v := range byID {
 		want := 1.0
 		if at := slices.Index(z.IDs, id); at >= 0 {
@@ -203,7 +202,7 @@ func TestOf(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("an unknown id was looked up")
+			t.Error("no panic for an unknown id")
 		}
 	}()
 	w.Of(nil, []int{5})
@@ -254,7 +253,7 @@ func TestDoors(t *testing.T) {
 	long.Row(2)[0] += 1
 	bad.Row(3)[1] = float32(nan)
 	for want, set := range map[string]features.Set{"expected the 6": other, "5 rows": z.Rows([]int{0, 1, 2, 3, 4}),
-		"of another length than 1": long, "another length than 1": bad} {
+		"do not have length 1": long, "embeddings do not have length 1": bad} {
 		if _, err := w.Update(set, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
@@ -268,7 +267,7 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// Of looks up the weights of samples by their IDs; an unknown ID is a bug of the caller.
+// Of returns the weights of samples by their IDs. An unknown ID is a bug in the caller and panics.
 func (w *Weights) Of(dst []float64, ids []int) []float64 {
 	dst = slices.Grow(dst[:0], len(ids))
 	for _, id := range ids {

@@ -1,7 +1,7 @@
-// Package atomicfile replaces files atomically: a path holds either the old content or the new one, never a part. A
-// link is not followed, it is replaced: one that came with the data must not lead to a file elsewhere. A replaced file
-// keeps its mode, and temporary files left by killed processes are removed when the file is next written. Pipes,
-// terminals and what the shell has opened (/dev/stdout, /dev/fd/3) have no old content; they are written to directly.
+// Package atomicfile replaces files atomically: a path holds the old content or the new content, never a part. A
+// symbolic link is replaced and not followed, because a link that came with the data must not lead to a file elsewhere.
+// A replaced file keeps its mode. Temporary files left by killed processes are removed when the file is next written.
+// Pipes, terminals and files opened by the shell (/dev/stdout, /dev/fd/3) are written to directly.
 package atomicfile
 
 import (
@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// Write calls write with a buffered temporary file next to path, syncs it and renames it to path. On any error
+// Write calls write with a buffered temporary file next to path, syncs the file and renames it to path. On any error,
 // path keeps its old content and the temporary file is removed.
 func Write(path string, write func(io.Writer) error) error {
 	to, err := findTarget(path)
@@ -30,8 +30,8 @@ func Write(path string, write func(io.Writer) error) error {
 	return inWordsOf(path, err)
 }
 
-// WriteOwn is [Write] for a file that winnow keeps next to somebody's data. What has come there with the data, such as
-// a link or a pipe, is replaced, never followed or written to.
+// WriteOwn is [Write] for a file that winnow keeps next to a user's data. A link or pipe that came with the data is
+// replaced, never followed or written to.
 func WriteOwn(path string, write func(io.Writer) error) error {
 	t := target{path: path, mode: 0o644}
 	info, err := os.Lstat(path)
@@ -44,7 +44,7 @@ func WriteOwn(path string, write func(io.Writer) error) error {
 	return t.replaceFile(write)
 }
 
-// replaceFile writes a new file, renames it into place, and waits until it is on the disk.
+// replaceFile writes a new file, renames it to the path, and waits until it is on disk.
 func (t target) replaceFile(write func(io.Writer) error) error {
 	sweepTemporary(filepath.Dir(t.path), map[string]bool{filepath.Base(t.path): true})
 	if err := t.exchangeFile(write, true); err != nil {
@@ -53,7 +53,7 @@ func (t target) replaceFile(write func(io.Writer) error) error {
 	return SyncDir(filepath.Dir(t.path))
 }
 
-// WriteAll writes files into a folder, by name, as [Write] does. Errors begin with the name.
+// WriteAll writes files into a folder, by name, as [Write] does. An error starts with the file's name.
 func WriteAll(dir string, files map[string]func(io.Writer) error) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := Write(filepath.Join(dir, name), files[name]); err != nil {
@@ -63,7 +63,7 @@ func WriteAll(dir string, files map[string]func(io.Writer) error) error {
 	return nil
 }
 
-// exchangeFile writes a new file next to the old one and renames it into place.
+// exchangeFile writes a new file next to the old one and renames it to the path.
 func (t target) exchangeFile(write func(io.Writer) error, synced bool) (err error) {
 	f, err := createTemporary(t.path, t.mode)
 	if err != nil {
@@ -91,19 +91,19 @@ func (t target) exchangeFile(write func(io.Writer) error, synced bool) (err erro
 			return err
 		}
 	}
-	if runtime.GOOS == "windows" { // which renames no open file
+	if runtime.GOOS == "windows" { // which cannot rename an open file
 		if err = f.Close(); err != nil {
 			return err
 		}
 		return os.Rename(f.Name(), t.path)
 	}
-	if err = os.Rename(f.Name(), t.path); err != nil { // while it is locked
+	if err = os.Rename(f.Name(), t.path); err != nil { // still locked, see sweepTemporary
 		return err
 	}
 	return f.Close()
 }
 
-// fillFile calls write with a buffer in front of f.
+// fillFile calls write with a buffered writer to f.
 func fillFile(f *os.File, write func(io.Writer) error) error {
 	w := bufio.NewWriterSize(f, 1<<16)
 	if err := write(w); err != nil {
@@ -112,8 +112,7 @@ func fillFile(f *os.File, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// inWordsOf turns an error about the temporary file, whose name means nothing to users, into one about the file
-// at path.
+// inWordsOf turns an error about the temporary file, whose name means nothing to users, into an error about path.
 func inWordsOf(path string, err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -124,13 +123,13 @@ func inWordsOf(path string, err error) error {
 	return err
 }
 
-// WriteBytes writes data as [Write] does.
+// WriteBytes writes data to path as [Write] does.
 func WriteBytes(path string, data []byte) error {
 	return Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
-// SyncDir makes renames and removals in a directory durable, if the system can sync a directory. A directory
-// that cannot be read, and so not opened for syncing, is skipped.
+// SyncDir makes renames and removals in a directory durable, if the system can sync directories. It skips a directory
+// that cannot be opened for reading.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if errors.Is(err, fs.ErrPermission) {
@@ -140,6 +139,6 @@ func SyncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
-	_ = d.Sync() // not every file system can do this; the rename has happened anyway
+	_ = d.Sync() // some file systems cannot sync a directory; the rename is done anyway
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// TestWrite: after any failure a file is the old one or the new one, and no temporary file is left.
+// TestWrite checks that after any failure the file is old or new, and that no temporary file is left.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -36,7 +36,7 @@ func TestWrite(t *testing.T) {
 	check(t, dir, "new")
 }
 
-// check looks at the only file of the folder.
+// check checks the only file in the folder.
 func check(t *testing.T, dir, want string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -48,7 +48,7 @@ func check(t *testing.T, dir, want string) {
 	}
 }
 
-// TestWriteNames: an error names the file that was to be written, not the temporary one.
+// TestWriteNames checks that an error names the target file, not the temporary file.
 func TestWriteNames(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "nowhere", "file")

@@ -9,31 +9,30 @@ import (
 	"syscall"
 )
 
-// What cannot be written to, regardless of its mode.
+// Errors for paths that cannot be written to, regardless of their mode.
 var (
 	errFolder = errors.New("is a folder, expected a file")
 	errDevice = errors.New("is a disk or another device, expected a file")
 	errSocket = errors.New("is a socket, expected a file")
-	errUnread = errors.New("is a pipe that no program reads: start its reader first")
+	errUnread = errors.New("is a pipe without a reader: start its reader first")
 )
 
 // target is a file to write.
 type target struct {
 	path   string
-	stream bool        // a pipe, a terminal, /dev/null or what the shell has opened: written to, not replaced
-	pipe   bool        // its reader may never come
-	old    bool        // a file is there, whose mode is kept
-	mode   fs.FileMode // permissions; of a new file before the process's umask
+	stream bool        // written to, not replaced: pipe, terminal, /dev/null, opened by the shell
+	pipe   bool        // a named pipe, which may have no reader
+	old    bool        // a file exists, and its mode is kept
+	mode   fs.FileMode // permissions; for a new file before applying the umask
 }
 
-// Check returns the error that [Write] would return for folders, disks and sockets. It does not check free
-// space.
+// Check returns the error that [Write] would return for folders, disks and sockets. It does not check the free space.
 func Check(path string) error {
 	_, err := findTarget(path)
 	return inWordsOf(path, err)
 }
 
-// isOpenedByShell reports whether the shell has opened what the path names. Such a name is a link that is followed.
+// isOpenedByShell reports whether a path names a file opened by the shell. Such a path is a link and is followed.
 func isOpenedByShell(path string) bool {
 	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/")
 }
@@ -71,7 +70,7 @@ func findTarget(path string) (target, error) {
 	return t, nil
 }
 
-// pourStream writes to a stream. It does not wait for a pipe's reader, which may never come.
+// pourStream writes to a stream. It does not wait for the reader of a pipe, because the reader may never start.
 func (t target) pourStream(write func(io.Writer) error) error {
 	flags := os.O_WRONLY | os.O_APPEND
 	if t.pipe {

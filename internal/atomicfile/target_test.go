@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// TestLinks: a file takes a link's place, wherever the link leads; links in the way to it are followed.
+// TestLinks checks that a file replaces a link to any target, and that links among the parent folders are followed.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -50,7 +50,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// A file that is replaced keeps its mode; a new one is what the process's mask allows.
+// A replaced file keeps its mode; a new file has the mode that the process's umask allows.
 func TestModes(t *testing.T) {
 	dir := t.TempDir()
 	for _, mode := range []fs.FileMode{0o600, 0o640, 0o664, 0o755} {
@@ -83,7 +83,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A pipe is written to and stays; a pipe without a reader is an error, without waiting.
+// A pipe is written to and stays a pipe; a pipe without a reader is an error, without waiting.
 func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
@@ -120,7 +120,7 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// Anything that is neither a file nor a stream is refused before anything is written.
+// Anything that is neither a file nor a stream is rejected before any byte is written.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "socket")

@@ -12,11 +12,11 @@ import (
 	"winnow/internal/lock"
 )
 
-// makeTemporaryPrefix returns how the names of a file's temporary files begin; a number follows.
+// makeTemporaryPrefix returns the prefix of the names of a file's temporary files; a number follows.
 func makeTemporaryPrefix(name string) string { return "." + filepath.Base(name) + ".tmp-" }
 
-// createTemporary creates a file next to name and locks it while it is open, so that [sweepTemporary] can tell it from
-// the leftovers of killed processes.
+// createTemporary creates a file next to name and locks it while it is open. The lock distinguishes it from files of
+// killed processes, see [sweepTemporary].
 func createTemporary(name string, mode fs.FileMode) (*os.File, error) {
 	for {
 		at := filepath.Join(filepath.Dir(name), makeTemporaryPrefix(name)+strconv.FormatUint(uint64(rand.Uint32()), 10))
@@ -28,19 +28,19 @@ func createTemporary(name string, mode fs.FileMode) (*os.File, error) {
 			return nil, err
 		}
 		held, err := lock.File(f)
-		if err != nil { // no locks here, so nothing is swept
+		if err != nil { // a system without locks, where no file is swept
 			return f, nil
 		}
 		if held && isStill(at, f) {
 			return f, nil
 		}
-		f.Close() // another process swept between creating the file and locking it
+		f.Close() // another process removed the file before it was locked
 		os.Remove(at)
 	}
 }
 
-// sweepTemporary removes the temporary files that killed processes left in a folder for our files: those that no
-// process has locked. Files that cannot be removed stay; they only take space.
+// sweepTemporary removes temporary files of killed processes from a folder: the temporary files of ours that are not
+// locked. Files that cannot be removed stay; they only take up space.
 func sweepTemporary(dir string, ours map[string]bool) {
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -56,7 +56,7 @@ func sweepTemporary(dir string, ours map[string]bool) {
 	}
 }
 
-// Left reports whether path has the name of a temporary file for name, which a killed process leaves.
+// Left reports whether path has the name of a temporary file for name, as left by a killed process.
 func Left(name, path string) bool {
 	number, ok := strings.CutPrefix(filepath.Base(path), makeTemporaryPrefix(name))
 	_, err := strconv.ParseUint(number, 10, 32)
@@ -77,7 +77,7 @@ func removeStale(path string) {
 	}
 }
 
-// isStill reports whether path names the open file f.
+// isStill reports whether path still names the open file f.
 func isStill(path string, f *os.File) bool {
 	there, err := os.Lstat(path)
 	if err != nil {

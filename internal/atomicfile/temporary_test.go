@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// killed is set in the child that is killed while it writes the file it names.
+// killed is set in a child process that is killed while it writes the file with this name.
 const killed = "WINNOW_TEST_KILLED"
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// The next write of a file removes what a killed process left; files of a living process and of other programs stay.
+// The next write of a file removes files left by killed processes; files of live processes and of other programs stay.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

@@ -11,7 +11,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// TestUnreadable: a file can be written to a folder that can be written to but not listed.
+// TestUnreadable checks that a file can be written to a folder that is writable but cannot be listed.
 func TestUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o300); err != nil {
@@ -19,7 +19,7 @@ func TestUnreadable(t *testing.T) {
 	}
 	defer os.Chmod(dir, 0o700)
 	const stranger = 65534
-	if os.Getuid() == 0 { // who may read everything
+	if os.Getuid() == 0 { // root may read every folder
 		if err := errors.Join(os.Chown(dir, stranger, stranger), os.Chmod(filepath.Dir(dir), 0o711)); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func TestUnreadable(t *testing.T) {
 	}
 	if d, err := os.Open(dir); err == nil {
 		d.Close()
-		t.Skip("this system lets read every folder")
+		t.Skip("this system allows reading every folder")
 	}
 	path := filepath.Join(dir, "file")
 	if err := atomicfile.WriteBytes(path, []byte("new")); err != nil {

@@ -2,8 +2,8 @@
 
 package budget
 
-// Available reports that the memory is not known here.
+// Available returns false: the available memory is unknown on this system.
 func Available() (int64, bool) { return 0, false }
 
-// Peak returns 0: it is not known here.
+// Peak returns 0: the memory used is unknown on this system.
 func Peak() int64 { return 0 }

@@ -40,7 +40,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Names in a configuration must be written exactly, or they are refused.
+// Names in a configuration must match exactly.
 func TestCheck(t *testing.T) {
 	if err := catalog.Check("test: solver", "adam", "sgd", "adam"); err != nil {
 		t.Error(err)
@@ -91,7 +91,7 @@ func TestResolveSaysWhatIsWrong(t *testing.T) {
 		`smooth: found 1 (int), expected true or false`:                    {"smooth": 1},
 		`form: found "Spec", expected spec | code`:                         {"form": "Spec"},
 		`form: found 3 (int), expected spec | code`:                        {"form": 3},
-		`k: found [0], expected whole numbers from 1, with commas between`: {"k": []int{0}},
+		`k: found [0], expected whole numbers from 1, separated by commas`: {"k": []int{0}},
 		`setting "margn" is unknown (did you mean "margin"?): known are margin (λ), bins, smooth, for`: {"zzz": 1,
 			"margn": 2},
 	} {
@@ -101,7 +101,7 @@ func TestResolveSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	for want, texts := range map[string]map[string]string{
-		`k: found "0", expected whole numbers from 1, with commas between`: {"k": "0"},
+		`k: found "0", expected whole numbers from 1, separated by commas`: {"k": "0"},
 		`k: found "1,x", expected whole numbers from 1`:                    {"k": "1,x"},
 		`bins: found "many", expected a whole number from 1 to 100`:        {"bins": "many"},
 		`margin: found "NaN", expected a number from -1 to 1`:              {"margin": "NaN"},

@@ -1,7 +1,6 @@
-// Package catalog holds what winnow's catalogs of losses, metrics, filters, judges, studies and data sets have
-// in common: settings with a type, a default and a range ([Setting]), and entries found by name ([Find]), where
-// an unknown name is answered with the most similar known one ([Nearest]). It imports no other package of
-// winnow.
+// Package catalog contains the common parts of winnow's catalogs (losses, metrics, filters, scorers, studies,
+// datasets): settings with a type, a default and a range ([Setting]), and entries found by name ([Find]), where the
+// error for an unknown name suggests the most similar known name ([Nearest]). It imports no other package of winnow.
 package catalog
 
 import (
@@ -10,8 +9,8 @@ import (
 	"strings"
 )
 
-// Find returns the entry with a name. names lists an entry's names; the first one is shown. If no name matches
-// exactly, case, hyphens and underscores are ignored. The error for an unknown name begins with what, such as
+// Find returns the entry with a name. names returns the names of an entry, of which messages show the first. If no name
+// matches exactly, Find ignores case, hyphens and underscores. The error for an unknown name starts with what, such as
 // "losses: loss", and lists the known names.
 func Find[E any](what, name string, list []E, names func(E) []string) (entry E, err error) {
 	var known []string
@@ -29,7 +28,7 @@ func Find[E any](what, name string, list []E, names func(E) []string) (entry E, 
 	return entry, refuseUnknownName(what, name, known)
 }
 
-// Check returns an error if a name is not exactly one of the known ones.
+// Check returns an error if name does not exactly equal a known name.
 func Check(what, name string, known ...string) error {
 	if slices.Contains(known, name) {
 		return nil
@@ -41,19 +40,19 @@ func refuseUnknownName(what, name string, known []string) error {
 	return fmt.Errorf("%s %q is unknown%s: known are %s", what, name, Ask(name, known), strings.Join(known, ", "))
 }
 
-// hasSameLetters reports whether two names have the same letters and digits, at least one.
+// hasSameLetters reports whether two names have the same letters and digits, and at least one.
 func hasSameLetters(a, b string) bool {
 	x := extractLetters(a)
 	return len(x) > 0 && slices.Equal(x, extractLetters(b))
 }
 
-// Checker collects the first error of a configuration.
+// Checker keeps the first error of a configuration.
 type Checker struct {
 	Where string
 	Err   error
 }
 
-// That notes an error if a rule does not hold: "where: name: found value, expected what".
+// That records an error, "where: name: found value, expected what", if holds is false.
 func (c *Checker) That(holds bool, name string, found any, expected string) {
 	if c.Err == nil && !holds {
 		c.Err = fmt.Errorf("%s: %s: found %v, expected %s", c.Where, name, found, expected)

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Nearest returns the known name most similar to name, or "" if none is: one that begins with it, or the one of the
-// least edit distance, at most a third of its letters. Case and word separators are ignored.
+// Nearest returns the known name most similar to name, ignoring case and word separators: a name that starts with it,
+// or one with the smallest edit distance, at most a third of its letters. It returns "" if no name is similar.
 func Nearest(name string, known []string) string {
 	asked := extractLetters(name)
 	best, found := len(asked)/3+1, ""
@@ -16,7 +16,7 @@ func Nearest(name string, known []string) string {
 		other := extractLetters(k)
 		d := editDistance(asked, other)
 		if d == 2 && slices.Equal(slices.Sorted(slices.Values(asked)), slices.Sorted(slices.Values(other))) {
-			d = 1 // two letters swapped
+			d = 1 // two swapped letters
 		}
 		if len(asked) > 2 && len(other) > len(asked) && slices.Equal(other[:len(asked)], asked) {
 			d = min(d, 1)
@@ -28,8 +28,7 @@ func Nearest(name string, known []string) string {
 	return found
 }
 
-// Ask returns ` (did you mean "NAME"?)` with the nearest known name, or "", to follow an unknown name in a
-// message.
+// Ask returns ` (did you mean "NAME"?)` with the nearest known name, or "". Messages append it to an unknown name.
 func Ask(name string, known []string) string {
 	if near := Nearest(name, known); near != "" {
 		return fmt.Sprintf(" (did you mean %q?)", near)
@@ -47,9 +46,9 @@ func extractLetters(name string) []rune {
 	}, name))
 }
 
-// editDistance returns the least number of letters to insert, drop or change to turn a into b.
+// editDistance returns the smallest number of letters to insert, drop or change to turn a into b.
 func editDistance(a, b []rune) int {
-	row := make([]int, len(b)+1) // from the first letters of a to every beginning of b
+	row := make([]int, len(b)+1) // distances from the current prefix of a to each prefix of b
 	for j := range row {
 		row[j] = j
 	}

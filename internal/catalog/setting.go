@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Setting is one thing that a user may choose about an entry. Its type is that of Default: float64, int, bool,
-// string or []int, a list of whole numbers from 1.
+// Setting is an option of an entry. Its type is the type of Default: float64, int, bool, string or []int, a list of
+// whole numbers from 1.
 type Setting struct {
 	Name    string
-	Symbol  string // its symbol in the formula, or ""
+	Symbol  string // symbol in the formula, or ""
 	Doc     string
 	Default any
-	Min     float64 // smallest and largest number allowed; both 0: any finite number
+	Min     float64 // smallest and largest number allowed; if both are 0, any finite number
 	Max     float64
-	Choices []string // the allowed words; none: any
-	Each    []string // what each choice does, if Doc does not say it
+	Choices []string // the allowed words; empty: any word
+	Each    []string // description of each choice, if Doc does not describe them
 }
 
-// Values are the settings of one entry by name, complete and checked. The accessors panic for a name or type
-// that the entry does not have, which is a bug in winnow.
+// Values holds all settings of one entry by name, checked and complete. The accessors panic for an unknown name or
+// another type, which is a bug in winnow.
 type Values map[string]any
 
 func (v Values) Number(name string) float64 { return v[name].(float64) }
@@ -32,7 +32,7 @@ func (v Values) Flag(name string) bool      { return v[name].(bool) }
 func (v Values) Word(name string) string    { return v[name].(string) }
 func (v Values) Counts(name string) []int   { return v[name].([]int) }
 
-// Resolve checks the given settings against the list and fills in the defaults. Errors begin with where.
+// Resolve checks the given settings against the list and adds the defaults. Errors start with where.
 func Resolve(where string, list []Setting, given map[string]any) (Values, error) {
 	out := make(Values, len(list))
 	names, known := make([]string, len(list)), make([]string, len(list))
@@ -49,7 +49,7 @@ func Resolve(where string, list []Setting, given map[string]any) (Values, error)
 			out[s.Name] = checked
 		}
 	}
-	unknown := "" // the first in alphabetical order
+	unknown := "" // the first unknown name in alphabetical order
 	for name := range given {
 		if _, ok := out[name]; !ok && (unknown == "" || name < unknown) {
 			unknown = name
@@ -65,7 +65,7 @@ func Resolve(where string, list []Setting, given map[string]any) (Values, error)
 		where, unknown, Ask(unknown, names), strings.Join(known, ", "))
 }
 
-// ResolveTexts resolves values written as text, as in flags.
+// ResolveTexts is [Resolve] for values written as text, as in flags.
 func ResolveTexts(where string, list []Setting, texts map[string]string) (Values, error) {
 	given := make(map[string]any, len(texts))
 	for name, text := range texts {
@@ -83,7 +83,7 @@ func ResolveTexts(where string, list []Setting, texts map[string]string) (Values
 	return Resolve(where, list, given)
 }
 
-// parseSettingText parses a text as the setting's type, without checking its range.
+// parseSettingText parses a text as the setting's type. It does not check the range.
 func (s Setting) parseSettingText(text string) (value any, ok bool) {
 	var err error
 	switch s.Default.(type) {
@@ -107,7 +107,7 @@ func (s Setting) parseSettingText(text string) (value any, ok bool) {
 	return value, err == nil
 }
 
-// Check converts a value from YAML, JSON or a program to the setting's type, and checks its range.
+// Check converts a value from YAML, JSON or a program to the setting's type and checks the range.
 func (s Setting) Check(value any) (any, error) {
 	found := fmt.Sprintf("%v (%T)", value, value)
 	switch s.Default.(type) {
@@ -140,7 +140,7 @@ func (s Setting) Check(value any) (any, error) {
 	return nil, fmt.Errorf("found %s, expected %s", found, s.Range())
 }
 
-// convertNumber returns x as float64 or int, the setting's type. ok is false if it is out of range.
+// convertNumber returns x as float64 or int, whichever is the setting's type. ok is false if x is out of range.
 func (s Setting) convertNumber(x float64) (any, bool) {
 	if math.IsNaN(x) || math.IsInf(x, 0) || s.hasBounds() && (x < s.Min || x > s.Max) {
 		return nil, false
@@ -153,14 +153,14 @@ func (s Setting) convertNumber(x float64) (any, bool) {
 
 func (s Setting) hasBounds() bool { return s.Min != 0 || s.Max != 0 }
 
-// Range says in words what the setting accepts.
+// Range describes the values that the setting accepts.
 func (s Setting) Range() string {
 	what, free := "a number", "a finite number"
 	switch s.Default.(type) {
 	case bool:
 		return "true or false"
 	case []int:
-		return "whole numbers from 1, with commas between"
+		return "whole numbers from 1, separated by commas"
 	case string:
 		if len(s.Choices) == 0 {
 			return "a word"
@@ -175,7 +175,7 @@ func (s Setting) Range() string {
 	return free
 }
 
-// asFloat accepts the number types that decoders produce.
+// asFloat converts the number types that decoders produce.
 func asFloat(value any) (float64, bool) {
 	switch v := reflect.ValueOf(value); {
 	case v.CanFloat():

@@ -1,5 +1,5 @@
-// Package document parses YAML from untrusted sources. It limits the text's size and nesting before it calls
-// the parser, whose memory grows with the square of the depth. It imports no other package of winnow.
+// Package document parses YAML from untrusted sources. It limits the size and nesting of the text before calling the
+// parser, whose memory grows with the square of the depth. It imports no other package of winnow.
 package document
 
 import (
@@ -14,19 +14,19 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// A description of a run or a network has a few kilobytes and is five levels deep.
+// Limits. Descriptions of runs and networks have a few kilobytes and five levels.
 const (
 	maxSize  = 1 << 16
 	maxDepth = 64
 )
 
-// fault is what is wrong with a text, and where.
+// fault is an error in a text, with its place.
 type fault struct {
-	Token   *token.Token // nil: no place is known
+	Token   *token.Token // nil: the place is unknown
 	Message string
 }
 
-// Error returns the message after its place: ":LINE:COLUMN: message", or ": message".
+// Error returns the message with its place: ":LINE:COLUMN: message", or ": message".
 func (f *fault) Error() string {
 	if f.Token == nil || f.Token.Position == nil {
 		return ": " + f.Message
@@ -34,10 +34,10 @@ func (f *fault) Error() string {
 	return fmt.Sprintf(":%d:%d: %s", f.Token.Position.Line, f.Token.Position.Column, f.Message)
 }
 
-// Parse returns the root of a text with one document, or nil if the text is empty. Its errors are Faults.
+// Parse returns the root of a text with one document, or nil if the text is empty. Its errors are faults.
 func Parse(text []byte) (ast.Node, error) {
 	if len(text) > maxSize {
-		return nil, &fault{Message: fmt.Sprintf("%d bytes, expected at most %d", len(text), maxSize)}
+		return nil, &fault{Message: fmt.Sprintf("found %d bytes, expected at most %d", len(text), maxSize)}
 	}
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		return nil, &fault{Message: fmt.Sprintf("is not text (byte %d is 0), expected YAML", i+1)}
@@ -60,16 +60,16 @@ func Parse(text []byte) (ast.Node, error) {
 			continue
 		}
 		if root != nil {
-			return nil, &fault{doc.Body.GetToken(), "a second document, expected one"}
+			return nil, &fault{doc.Body.GetToken(), "found a second document, expected one"}
 		}
 		root = doc.Body
 	}
 	return root, nil
 }
 
-// checkDepth limits how many brackets are open at once, and how deeply one line nests with "- - -", "? ? ?" and the
-// like. It need not check indentation: nesting that way takes a text whose length grows with the square of the depth,
-// so the limit on the text's size suffices.
+// checkDepth limits the number of open brackets, and the nesting by "- - -", "? ? ?" and similar marks in one line. It
+// does not check indentation: nesting by indentation needs a text that grows with the square of the depth, so the limit
+// on the size is enough.
 func checkDepth(tokens token.Tokens) error {
 	open, marks, line := 0, 0, 0
 	for _, t := range tokens {

@@ -8,10 +8,10 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// mostMemory is the limit for any text: the largest one's tokens and nodes take half of it.
+// mostMemory is the memory limit for any text; tokens and nodes of the largest text take half of it.
 const mostMemory = 64 << 20
 
-// Texts that nest, of the largest size and of the megabyte that took ten gigabytes.
+// Nested texts are tried at the largest accepted size, and at a size that would take the parser 10 GB.
 func TestMemory(t *testing.T) {
 	for _, size := range []int{900_000, 1 << 16} {
 		for _, part := range []string{"[", "- ", "? ", "{a: ", "a: [", "[[[]],", "|\n", "a:\n", "%"} {
@@ -30,8 +30,8 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		strings.Repeat("[", 64+1):                         ":1:65: nested more than 64 deep",
 		strings.Repeat("- ", 64+1):                        ":1:129: nested more than 64 deep",
-		strings.Repeat(" ", 1<<16+1):                      ": 65537 bytes, expected at most 65536",
-		"a: 1\n---\nb: 2\n":                               ":3:2: a second document, expected one",
+		strings.Repeat(" ", 1<<16+1):                      ": found 65537 bytes, expected at most 65536",
+		"a: 1\n---\nb: 2\n":                               ":3:2: found a second document, expected one",
 		"m.csv\x00\x00":                                   ": is not text (byte 6 is 0), expected YAML",
 		"a: [1\n":                                         ":1:4: sequence end token ']' not found",
 		strings.Repeat("- a: [{b: 1}]\n", 99):             "",

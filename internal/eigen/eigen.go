@@ -1,6 +1,6 @@
-// Package eigen decomposes symmetric matrices. It computes what gonum's mat.EigenSym does, at 512 rows in a
-// sixth of the time. Each rotation changes two eigenvectors: gonum stores them as columns of a row-major
-// matrix, this package as rows.
+// Package eigen decomposes symmetric matrices. It computes the same as gonum's mat.EigenSym, at 512 rows in a sixth of
+// the time. Each rotation changes two eigenvectors, which this package stores as rows; gonum stores them as columns of
+// a row-major matrix.
 package eigen
 
 import (
@@ -12,16 +12,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// mostSweeps is the largest number of sweeps for an eigenvalue; about two are enough.
+// mostSweeps is the largest number of sweeps per eigenvalue; about two are enough.
 const mostSweeps = 50
 
-// Symmetric returns the eigenvalues of c in ascending order, and their eigenvectors, of unit length, as rows. c
-// must have finite numbers. ok is false if the iteration does not converge, which has not been observed.
+// Symmetric returns the eigenvalues of c in ascending order, and unit eigenvectors as rows. c must have finite
+// elements. ok is false if the iteration does not converge, which has not been observed.
 //
-// It makes the matrix tridiagonal with Householder reflections, and that diagonal by QL sweeps with implicit
-// shifts. Errors are rounding errors, relative to the largest eigenvalue. Time O(d³), memory 2·d². Source:
-// Golub & Van Loan, Matrix Computations, 4th edition, sections 8.3.1 and 8.3.5 (there as QR, from the other
-// end).
+// It reduces the matrix to tridiagonal form with Householder reflections, and the tridiagonal matrix to diagonal form
+// with implicitly shifted QL sweeps. Errors are rounding errors, relative to the largest eigenvalue. Time O(d³), memory
+// 2·d². Source: Golub & Van Loan, Matrix Computations, 4th edition, sections 8.3.1 and 8.3.5 (which describes QR, from
+// the other end).
 func Symmetric(c mat.Symmetric) (values []float64, vectors *mat.Dense, ok bool) {
 	n := c.SymmetricDim()
 	a := mat.DenseCopyOf(c).RawMatrix()
@@ -31,7 +31,7 @@ func Symmetric(c mat.Symmetric) (values []float64, vectors *mat.Dense, ok bool) 
 	} else if n == 1 {
 		t.diagonal[0], a.Data[0] = a.Data[0], 1
 	}
-	for i := range n { // these columns turn eigenvectors of the tridiagonal matrix back
+	for i := range n { // these columns map the tridiagonal matrix's eigenvectors back
 		t.vectors[i] = make([]float64, n)
 		for j := range n {
 			t.vectors[i][j] = a.Data[j*n+i]
@@ -61,14 +61,14 @@ func Symmetric(c mat.Symmetric) (values []float64, vectors *mat.Dense, ok bool) 
 	return values, vectors, true
 }
 
-// tridiagonal is a symmetric tridiagonal matrix, with vectors that undergo the same rotations.
+// tridiagonal is a symmetric tridiagonal matrix, with vectors that are rotated with it.
 type tridiagonal struct {
 	diagonal []float64
 	beside   []float64 // off-diagonal: element i is between i and i+1; the last is 0
 	vectors  [][]float64
 }
 
-// reduceMatrix computes a = q·t·qᵀ with t tridiagonal, and leaves q in a.
+// reduceMatrix computes a = q·t·qᵀ with tridiagonal t, and stores q in a.
 func (t *tridiagonal) reduceMatrix(a []float64) {
 	n := len(t.diagonal)
 	var impl gonum.Implementation
@@ -81,7 +81,7 @@ func (t *tridiagonal) reduceMatrix(a []float64) {
 	impl.Dorgtr(blas.Upper, n, a, n, tau, work, len(work))
 }
 
-// makeDiagonal makes the matrix diagonal.
+// makeDiagonal makes the matrix diagonal. It returns false if the iteration does not converge.
 func (t *tridiagonal) makeDiagonal() bool {
 	var largest float64
 	for i, v := range t.diagonal {
@@ -106,8 +106,8 @@ func (t *tridiagonal) makeDiagonal() bool {
 	return true
 }
 
-// chaseBulge chases a bulge from the end of a block to its beginning, by rotations of neighbouring rows and columns:
-// one step of QL, shifted by an eigenvalue of the first two rows.
+// chaseBulge performs one QL step on a block: rotations of neighbouring rows and columns move a bulge from the end of
+// the block to its start. The shift is an eigenvalue of the first two rows.
 func (t *tridiagonal) chaseBulge(from, to int) {
 	d, e := t.diagonal, t.beside
 	half := (d[from+1] - d[from]) / (2 * e[from])
@@ -118,7 +118,7 @@ func (t *tridiagonal) chaseBulge(from, to int) {
 		z, b := sin*e[i], cos*e[i]
 		length := math.Hypot(x, z)
 		e[i+1] = length
-		if length == 0 { // the block splits here
+		if length == 0 { // the block splits at this row
 			d[i+1] -= taken
 			e[to] = 0
 			return

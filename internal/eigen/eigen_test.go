@@ -13,7 +13,7 @@ import (
 	"winnow/internal/eigen"
 )
 
-// drawn is a matrix with these eigenvalues in random directions.
+// drawn returns a matrix with these eigenvalues and random eigenvectors.
 func drawn(seed uint64, values []float64) *mat.SymDense {
 	n := len(values)
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -38,7 +38,7 @@ func drawn(seed uint64, values []float64) *mat.SymDense {
 	return c
 }
 
-// off is how far the vectors are from orthonormal eigenvectors, relative to the largest value.
+// off returns how far the vectors are from orthonormal eigenvectors, relative to the largest eigenvalue.
 func off(c *mat.SymDense, values []float64, vectors *mat.Dense) float64 {
 	n, scale := len(values), 0.0
 	for _, v := range values {
@@ -110,7 +110,7 @@ func TestSymmetric(t *testing.T) {
 	}
 	t.Run("tridiagonal with a hole", func(t *testing.T) {
 		c := mat.NewSymDense(6, nil)
-		for i, v := range []float64{2, 1, 0, 3, 1} { // beside the diagonal
+		for i, v := range []float64{2, 1, 0, 3, 1} { // off-diagonal elements
 			c.SetSym(i, i+1, v)
 		}
 		values, vectors, ok := eigen.Symmetric(c)
@@ -120,7 +120,7 @@ func TestSymmetric(t *testing.T) {
 	})
 }
 
-// BenchmarkSymmetric says how many times as long gonum's takes, in the same run.
+// BenchmarkSymmetric also reports how many times longer gonum takes.
 func BenchmarkSymmetric(b *testing.B) {
 	for _, n := range []int{128, 512} {
 		c := drawn(1, func() (v []float64) {

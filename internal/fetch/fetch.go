@@ -1,5 +1,5 @@
-// Package fetch downloads a file of known size and sha256 from the first of several places that has it. What has
-// arrived stays next to the file until it is complete, and the next call resumes it.
+// Package fetch downloads a file of known size and sha256 from the first of several places that has it. A partial
+// download stays next to the file until it is complete, and the next call resumes it.
 package fetch
 
 import (
@@ -20,39 +20,39 @@ import (
 	"winnow/internal/regular"
 )
 
-// stall is the time without a byte after which a transfer is broken.
+// stall is the time without a received byte after which a transfer is aborted.
 const stall = time.Minute
 
-// Unavailable is the error when no place had the file; it says what was wrong with each.
+// Unavailable is the error if no place had the file; Places holds the error of each place.
 type Unavailable struct{ Places []string }
 
 func (e *Unavailable) Error() string { return strings.Join(e.Places, "; ") }
 
-// IsAddress reports whether a place is an address, not a file.
+// IsAddress reports whether a place is a URL rather than a file.
 func IsAddress(place string) bool {
 	return strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://")
 }
 
-// Source is a file and where to get it.
+// Source is a file and the places to download it from.
 type Source struct {
 	Name   string
 	Size   int64
 	SHA256 string   // hex
-	Places []string // http:// or https:// addresses, or paths of files, tried in order
+	Places []string // http:// or https:// addresses or file paths, tried in order
 }
 
-// download is a transfer in progress. Until the file is complete its part is in path.part, even after an error; the
-// next call resumes it.
+// download is a transfer in progress. The received part of the file is in path.part, which stays after an error so that
+// the next call can resume.
 type download struct {
 	Source
 	part          *os.File
-	done, earlier int64 // bytes in part, now and at the beginning
+	done, earlier int64 // bytes in part, now and at the start
 	progress      func(done, total, earlier int64)
 }
 
-// File fetches a file to path, which must not exist, from the first of its places that has it.
+// File downloads a file to path, which must not exist, from the first of its places that has it.
 //
-// note reports a place that failed; progress the bytes done, in total, and from an earlier transfer.
+// note reports a place that failed. progress reports the bytes received, in total, and from an earlier transfer.
 func File(ctx context.Context, file Source, path string, note func(fact string),
 	progress func(done, total, earlier int64)) error {
 	part, err := regular.OpenOwn(path+".part", os.O_RDWR|os.O_CREATE, 0o644)
@@ -61,7 +61,7 @@ func File(ctx context.Context, file Source, path string, note func(fact string),
 	}
 	defer part.Close()
 	if held, err := lock.File(part); err == nil && !held {
-		return fmt.Errorf("%s: another winnow is fetching it", part.Name())
+		return fmt.Errorf("%s: another winnow process is downloading this file", part.Name())
 	}
 	d := &download{Source: file, part: part, progress: progress}
 	if d.earlier, err = part.Seek(0, io.SeekEnd); err != nil {
@@ -72,7 +72,7 @@ func File(ctx context.Context, file Source, path string, note func(fact string),
 	for _, place := range file.Places {
 		resumed := d.done > 0
 		err := d.fetchFrom(ctx, place)
-		if errors.Is(err, errOther) && resumed { // the part was of another file
+		if errors.Is(err, errOther) && resumed { // the part belonged to another file
 			err = d.fetchFrom(ctx, place)
 		}
 		if ctx.Err() != nil {
@@ -95,10 +95,10 @@ func File(ctx context.Context, file Source, path string, note func(fact string),
 	return &Unavailable{failed}
 }
 
-// errOther says that a place has another file.
-var errOther = errors.New("it is another version, or damaged")
+// errOther reports that a place has a file with another content.
+var errOther = errors.New("another version or a damaged file")
 
-// fetchFrom appends what is missing from one place, and checks the sum. Of another file nothing is kept.
+// fetchFrom appends the missing bytes from one place and checks the sha256. If it is wrong, the part is deleted.
 func (d *download) fetchFrom(ctx context.Context, place string) error {
 	if d.done < d.Size {
 		if err := d.appendFrom(ctx, place); err != nil {
@@ -114,13 +114,13 @@ func (d *download) fetchFrom(ctx context.Context, place string) error {
 	return err
 }
 
-// startAgain deletes what has arrived.
+// startAgain deletes the received part.
 func (d *download) startAgain() error {
 	d.done, d.earlier = 0, 0
 	return d.part.Truncate(0)
 }
 
-// appendFrom appends what a place sends.
+// appendFrom appends the bytes sent by a place.
 func (d *download) appendFrom(ctx context.Context, place string) error {
 	if !IsAddress(place) {
 		in, err := regular.Open(place)
@@ -135,7 +135,7 @@ func (d *download) appendFrom(ctx context.Context, place string) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	alive := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no byte came for %v", stall)) })
+	alive := time.AfterFunc(stall, func() { cancel(fmt.Errorf("received no byte for %v", stall)) })
 	defer alive.Stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
 	if err != nil {
@@ -163,7 +163,7 @@ func (d *download) appendFrom(ctx context.Context, place string) error {
 	return d.copyFrom(ctx, res.Body, func() { alive.Reset(stall) })
 }
 
-// copyFrom appends what is read, at most a byte more than the file has; heard is called whenever bytes arrive.
+// copyFrom appends the bytes read from in, at most one more than the file has. It calls heard whenever bytes arrive.
 func (d *download) copyFrom(ctx context.Context, in io.Reader, heard func()) error {
 	buf := make([]byte, 1<<16)
 	for d.done <= d.Size {

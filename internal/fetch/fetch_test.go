@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// TestFile: what an earlier transfer left is resumed, and nothing but the file is kept.
+// TestFile checks that a transfer resumes an earlier part, and that only the complete file is kept.
 func TestFile(t *testing.T) {
 	data := make([]byte, 200_000)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -28,10 +28,10 @@ func TestFile(t *testing.T) {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	}
 	for name, c := range map[string]struct {
-		part   []byte // of an earlier transfer
+		part   []byte // left by an earlier transfer
 		answer http.HandlerFunc
-		asked  string // ranges
-		left   int    // bytes of the part; -1: the file is complete
+		asked  string // requested ranges
+		left   int    // bytes left in the part; -1: the file is complete
 	}{
 		"whole":           {nil, whole, `[""]`, -1},
 		"resumed":         {data[:100_000], whole, `["bytes=100000-"]`, -1},

@@ -9,7 +9,7 @@ import (
 	"winnow/internal/hint"
 )
 
-// A hint is attached to an error, is not in its text, and hides nothing of it.
+// A hint is attached to an error, is not in its text, and does not hide the error.
 func TestHint(t *testing.T) {
 	inner := fmt.Errorf("store: %w", fs.ErrNotExist)
 	err := hint.With(hint.With(inner, "make it: winnow %s", "extract"), "or name another with --features")

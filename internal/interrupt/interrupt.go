@@ -1,6 +1,5 @@
-// Package interrupt handles the signals that end the program. The first ends a context, so that work stops at
-// the next good place and says what is saved; a second one ends the process at once. It imports no other
-// package of winnow.
+// Package interrupt handles signals. The first signal ends a context, so that work stops at a safe point and reports
+// what was saved; the second one ends the process immediately. It imports no other package of winnow.
 package interrupt
 
 import (
@@ -14,20 +13,20 @@ import (
 	"time"
 )
 
-// Exit codes are 128 plus the signal's number.
+// Exit codes: 128 plus the number of the signal.
 const (
 	codeInterrupted = 130 // SIGINT
 	codeTerminated  = 143 // SIGTERM
 )
 
-// signalled is the reason why the context ended.
+// signalled is the cause of a context that was ended by a signal.
 type signalled struct{ code int }
 
 func (signalled) Error() string { return "interrupted" }
 
-// Listen returns a context that ends at the first SIGINT or SIGTERM. A second one exits at once with 130 or
-// 143. The process also exits when it has not ended so long after the first signal, but not while [Keep] holds it;
-// last is called before. Call stop once: it stops listening, and nothing exits afterwards.
+// Listen returns a context that ends at the first SIGINT or SIGTERM. The second signal exits immediately with 130 or
+// 143. The process also exits if it is still running after patience, unless [Keep] holds it; last is called before this
+// exit. Call stop once: it stops listening, and the process no longer exits by itself.
 func Listen(parent context.Context, patience time.Duration, last func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
@@ -58,20 +57,20 @@ func Listen(parent context.Context, patience time.Duration, last func()) (ctx co
 		}
 	}()
 	return ctx, func() {
-		signal.Stop(signals) // nothing is sent after this
+		signal.Stop(signals) // no signal is sent after this call
 		close(signals)
 		cancel(nil)
 	}
 }
 
-// again is how long a process that is held may go on before that is asked again.
+// again is the interval at which a process held by [Keep] is checked again.
 const again = 100 * time.Millisecond
 
-// kept counts the calls of Keep that have not ended.
+// kept counts the calls of Keep that were not released.
 var kept atomic.Int64
 
-// Keep lets the process take as long as it needs after a first signal, until the returned function is called: for work
-// that would be lost, such as the steps since a checkpoint.
+// Keep lets the process take as long as it needs after the first signal, until release is called. It is for work that
+// would be lost, such as the steps since a checkpoint.
 func Keep() (release func()) {
 	kept.Add(1)
 	return sync.OnceFunc(func() { kept.Add(-1) })
@@ -84,7 +83,7 @@ func codeOf(s os.Signal) int {
 	return codeInterrupted
 }
 
-// Code returns the exit code of a program whose context has ended: 143 after SIGTERM, else 130.
+// Code returns the exit code for a program whose context has ended: 143 after SIGTERM, else 130.
 func Code(ctx context.Context) int {
 	var by signalled
 	if errors.As(context.Cause(ctx), &by) {

@@ -14,14 +14,14 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// TestMain is the program under test if the environment says so. It reports when it listens and when the first signal
-// comes, and then continues without checking its context.
+// TestMain runs as the tested program if the environment variable is set. It reports that it listens and that the first
+// signal has arrived, and then continues without checking its context.
 func TestMain(m *testing.M) {
 	how := os.Getenv("INTERRUPT_TEST")
 	if how == "" {
 		os.Exit(m.Run())
 	}
-	// the latter is long enough to stop in
+	// the patience of "stops" is long enough to stop in
 	patience := map[string]time.Duration{"late": time.Millisecond, "kept": time.Millisecond,
 		"stops": 300 * time.Millisecond}[how]
 	if patience == 0 {
@@ -65,9 +65,9 @@ func TestSignals(t *testing.T) {
 		{"late", []os.Signal{os.Interrupt}, 130, true},
 		{"late", []os.Signal{syscall.SIGTERM}, 143, true},
 		{"kept", []os.Signal{syscall.SIGTERM}, 143, true},
-		{"stops", []os.Signal{os.Interrupt, syscall.SIGTERM}, -1, false}, // killed by the signal itself
+		{"stops", []os.Signal{os.Interrupt, syscall.SIGTERM}, -1, false}, // -1: killed by the signal itself
 	} {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // against hanging
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // guards against hanging
 		cmd := exec.CommandContext(ctx, os.Args[0])
 		cmd.Env = append(os.Environ(), "INTERRUPT_TEST="+c.how)
 		out, err := cmd.StdoutPipe()

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// NewReader returns a reader of r that fails with the error of ctx once ctx has ended, so that long reads need
-// not check ctx.
+// NewReader returns a reader of r that returns the error of ctx once ctx has ended, so that long reads need not check
+// ctx.
 func NewReader(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
 
 type reader struct {
@@ -21,14 +21,14 @@ func (r reader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// Writer passes bytes on until its context ends, and then refuses them.
+// Writer passes bytes on until its context ends, and then returns the context's error.
 type Writer struct {
 	ctx     context.Context
 	w       io.Writer
 	refused bool
 }
 
-// NewWriter returns a writer to w that ends with ctx.
+// NewWriter returns a Writer to w that ends with ctx.
 func NewWriter(ctx context.Context, w io.Writer) *Writer { return &Writer{ctx: ctx, w: w} }
 
 func (w *Writer) Write(p []byte) (int, error) {

@@ -1,5 +1,5 @@
-// Package lock locks a folder or a file for one writer. If the system can, it releases a process's locks when
-// the process ends in any way, so that a killed run leaves nothing to clean up.
+// Package lock locks a folder or a file for one writer. Where the system supports it, the lock ends with its process,
+// so that a killed run leaves no lock behind.
 package lock
 
 import (
@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 )
 
-// Name is the lock file of a folder. It names the process that holds the lock, and is empty afterwards.
+// Name is the lock file of a folder. It contains the process number of the holder, and is empty when unlocked.
 const Name = ".lock"
 
-// Held is the error when another process, or another writer in this one, holds a folder.
+// Held is the error if another process, or another writer in this process, holds a folder.
 type Held struct {
 	Dir  string
-	PID  int    // 0: unknown
-	Else string // what to do if a killed process may have left the lock; "": it cannot
+	PID  int    // 0 if unknown
+	Else string // what to do about a lock left by a killed process; "": locks are never left
 }
 
 func (e *Held) Error() string {
@@ -26,6 +26,6 @@ func (e *Held) Error() string {
 	return fmt.Sprintf("%s: %s is writing here, expected one writer at a time%s", e.Dir, who, e.Else)
 }
 
-// Folder locks an existing folder until it is closed or the process ends. If another process holds it, the
-// error is a *[Held].
+// Folder locks an existing folder until the returned Closer is closed or the process ends. If another process holds the
+// folder, the error is a *[Held].
 func Folder(dir string) (io.Closer, error) { return holdFolder(dir, filepath.Join(dir, Name)) }

@@ -13,7 +13,7 @@ import (
 	"winnow/internal/lock"
 )
 
-// holder is set in the child that holds a folder until it is killed.
+// holder is set in a child process that holds a folder until it is killed.
 const holder = "WINNOW_TEST_HOLD"
 
 func TestMain(m *testing.M) {
@@ -29,10 +29,10 @@ func TestMain(m *testing.M) {
 	os.Stdin.Read(make([]byte, 1))
 }
 
-// The error names the other process that holds a folder; a killed process holds nothing.
+// The error names the other process that holds a folder; a killed process holds no folder.
 func TestOtherProcess(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no lock ends with its process here")
+		t.Skip("locks do not end with their process on this system")
 	}
 	dir := t.TempDir()
 	child := exec.Command(os.Args[0])
@@ -71,7 +71,7 @@ func TestOtherProcess(t *testing.T) {
 	}
 }
 
-// The same process cannot lock a folder twice. An unlocked folder can be locked again; its lock file is empty.
+// One process cannot lock a folder twice. An unlocked folder can be locked again, and its lock file is empty.
 func TestOneWriter(t *testing.T) {
 	dir := t.TempDir()
 	first, err := lock.Folder(dir)

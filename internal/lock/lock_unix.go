@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// File locks an open file until it is closed. It returns false if another process holds it, and an error if the
-// file system has no locks.
+// File locks an open file until it is closed. It returns false if another process holds the lock, and an error if the
+// file system does not support locks.
 func File(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -37,9 +37,9 @@ func holdFolder(dir, name string) (io.Closer, error) {
 		defer f.Close()
 		return nil, &Held{Dir: dir, PID: writtenBy(f)}
 	}
-	// Some network file systems have no locks: continuing is better than refusing.
+	// Some network file systems do not support locks; continuing is better than refusing.
 	if err := f.Truncate(0); err == nil {
-		fmt.Fprintln(f, os.Getpid()) // on a full disk the number is lost, not the lock
+		fmt.Fprintln(f, os.Getpid()) // on a full disk only the number is lost, not the lock
 	}
 	return folder{f}, nil
 }
@@ -52,7 +52,7 @@ func writtenBy(f *os.File) int {
 	return pid
 }
 
-// folder is a locked folder. Its file stays: if it were removed, two processes could lock different files of
+// folder is a locked folder. Its lock file is never removed: otherwise two processes could lock different files with
 // the same name.
 type folder struct{ file *os.File }
 

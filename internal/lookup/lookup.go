@@ -12,13 +12,13 @@ import (
 	"winnow/internal/hint"
 )
 
-// LeftOut is an image of a manifest that is left out, with the reason.
+// LeftOut is an image of a manifest that was left out, with the reason.
 type LeftOut struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// Unreadable lists the images that could not be read; it is never nil.
+// Unreadable lists the images that could not be read. The result is never nil.
 func Unreadable(bad []features.Bad) []LeftOut {
 	left := make([]LeftOut, len(bad))
 	for i, b := range bad {
@@ -27,8 +27,8 @@ func Unreadable(bad []features.Bad) []LeftOut {
 	return left
 }
 
-// Stored joins one split of a manifest with the stored features of its images, which stay in the store. Labels
-// are the dataset's class ids, IDs positions in it. Unreadable images are left out and reported.
+// Stored joins one split of a manifest with the stored features of its images, without reading the features. Labels are
+// the dataset's class ids, IDs are positions in the dataset. Unreadable images are left out and reported.
 func Stored(d *datasets.Dataset, s *features.Store, split string) (set features.Stored, left []LeftOut, err error) {
 	rows, ids, left, err := Rows(d, s, d.Select(split), split+" ")
 	if err != nil {
@@ -42,7 +42,7 @@ func Stored(d *datasets.Dataset, s *features.Store, split string) (set features.
 	return set, left, err
 }
 
-// Split is Stored with the features read into memory.
+// Split is [Stored] with the features read into memory.
 func Split(ctx context.Context, d *datasets.Dataset, s *features.Store, split string) (
 	set features.Set, left []LeftOut, err error) {
 	stored, left, err := Stored(d, s, split)
@@ -52,9 +52,9 @@ func Split(ctx context.Context, d *datasets.Dataset, s *features.Store, split st
 	return set, left, err
 }
 
-// Rows finds the images at these positions of a manifest in a store. ids are the positions of the readable
-// images (at itself if all are readable), rows their rows in the store. which describes the images in errors:
-// "train ", or "" for all.
+// Rows finds the images at the given positions of a manifest in a store. ids are the positions of the readable images
+// (at itself if all are readable), rows their rows in the store. which describes the images in errors: "train " for
+// example, or "" for all images.
 func Rows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows, ids []int, left []LeftOut, err error) {
 	found := make([]int, len(at))
 	var missing []string
@@ -65,9 +65,9 @@ func Rows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows,
 	}
 	if out, shard, ok := cluster.PartOf(location.At(s.Dir)); ok && len(missing) > 0 {
 		return nil, nil, nil, hint.With(
-			fmt.Errorf("features %s: is shard %v, without %d of the %d %simages",
+			fmt.Errorf("features %s: is shard %v, which lacks %d of the %d %simages",
 				s.Dir, shard, len(missing), len(at), which),
-			"put all shards together first: winnow join %s", out)
+			"join all shards first: winnow join %s", out)
 	}
 	if len(missing) > 0 {
 		return nil, nil, nil, hint.With(

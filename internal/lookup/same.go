@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	printSize = 8    // numbers of a fingerprint
-	printNear = 1e-6 // by which those of one image differ at most, computed in batches of different sizes
+	printSize = 8    // number of values in a fingerprint
+	printNear = 1e-6 // largest difference for one image, computed in batches of different sizes
 )
 
-// SameImages returns the IDs of the gallery's rows that show the image of a query, by the query's ID: those of its path
-// and those of its bytes, whose stored features are the same. Both sets are features of one network. Time O((q+g)·d),
-// memory O(q+g).
+// SameImages returns, for the ID of each query, the IDs of the gallery rows that show the same image: rows with the
+// same path, and rows with the same stored features, which means the same bytes. Both sets must be features of the same
+// network. Time O((q+g)·d), memory O(q+g).
 func SameImages(ctx context.Context, d *datasets.Dataset, query, gallery features.Source) (map[int][]int, error) {
 	asked, among := query.Bare().IDs, gallery.Bare().IDs
 	byPath := make(map[string]int, len(among))
@@ -59,8 +59,8 @@ func SameImages(ctx context.Context, d *datasets.Dataset, query, gallery feature
 	return same, nil
 }
 
-// areFingerprintsNear reports whether two fingerprints are of one image. Those of vectors of zeros, which are NaN, are
-// not.
+// areFingerprintsNear reports whether two fingerprints belong to the same image. It is false for vectors of zeros,
+// whose fingerprints are NaN.
 func areFingerprintsNear(a, b []float32) bool {
 	for k := range a {
 		if !(math.Abs(float64(a[k]-b[k])) <= printNear) {
@@ -70,7 +70,7 @@ func areFingerprintsNear(a, b []float32) bool {
 	return true
 }
 
-// newFingerprints returns the projections of unit rows on a few fixed directions.
+// newFingerprints returns the projections of the normalized rows on a few fixed directions.
 func newFingerprints(ctx context.Context, of features.Source) (blas32.General, error) {
 	out, directions := features.NewMatrix(of.Len(), printSize), features.NewMatrix(printSize, of.Dim())
 	rng := rand.New(rand.NewPCG(0x73616d65, 0)) // "same"

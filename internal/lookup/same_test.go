@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A query is found in the gallery by its path, and under another name by its features, which may differ by rounding and
-// in length. Rows of zeros are no images of each other.
+// A query is found in the gallery by its path or, under another name, by its features, up to rounding and length. Rows
+// of zeros do not match each other.
 func TestSameImages(t *testing.T) {
 	d := &datasets.Dataset{}
 	for _, path := range []string{"q", "r", "zero", "q", "copy of r", "near r", "black"} {

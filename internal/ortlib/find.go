@@ -1,6 +1,6 @@
-// Package ortlib finds ONNX Runtime's shared library on this machine and installs it into the user's cache
-// folder. It is pure Go and never loads a library; backbone/ort does. It reads none of winnow's environment
-// variables: the user's choice is an argument.
+// Package ortlib finds ONNX Runtime's shared library on this machine and installs it into the user's cache folder. It
+// is pure Go and never loads the library, as backbone/ort does. It reads no environment variable of winnow: the user's
+// choice is an argument.
 package ortlib
 
 import (
@@ -15,7 +15,7 @@ import (
 // Version is the version of ONNX Runtime that winnow is tested with and that Install installs.
 const Version = "1.29.0"
 
-// Where a library was found.
+// Places where a library is found.
 const (
 	Given      = "given"
 	Executable = "beside the executable"
@@ -23,13 +23,13 @@ const (
 	System     = "system"
 )
 
-// Found is a library and where it was found.
+// Found is a library and the place where it was found.
 type Found struct {
 	Path   string // absolute
 	Source string // Given, Executable, Cache or System
 }
 
-// systemFolders are those of the system's loader.
+// systemFolders lists the folders of the system's loader.
 var systemFolders = map[string][]string{
 	"darwin": {"/opt/homebrew/lib", "/opt/homebrew/opt/onnxruntime/lib", "/usr/local/lib",
 		"/usr/local/opt/onnxruntime/lib"},
@@ -37,16 +37,16 @@ var systemFolders = map[string][]string{
 		"/usr/lib/aarch64-linux-gnu", "/opt/onnxruntime/lib"},
 }
 
-// search lists the places to look in order; the first that has the library wins. Empty places are skipped.
+// search lists the places to search, in order. The first place that has the library is used; empty places are skipped.
 type search struct {
-	OS         string   // runtime.GOOS of the wanted library
-	Given      string   // a file, or a folder with the library; if set, no other place is searched
-	Cache      string   // folder that Install writes to; before the program's, as Install repairs and adds CUDA
-	Executable string   // folder of the running program, links resolved; its lib/ is searched too
+	OS         string   // operating system of the wanted library, as in runtime.GOOS
+	Given      string   // a library file or its folder; if set, no other place is searched
+	Cache      string   // folder that Install writes to; searched first, because Install adds CUDA and repairs
+	Executable string   // folder of the running program, links resolved; its lib/ is searched as well
 	System     []string // folders of the system's loader
 }
 
-// notFound is the error when no library was found; it names every place searched.
+// notFound is the error if no library was found; it names every place searched.
 type notFound struct {
 	OS    string
 	Tried []string
@@ -56,7 +56,7 @@ func (e *notFound) Error() string {
 	return fmt.Sprintf("ortlib: ONNX Runtime: found no %s in %s", FileNames(e.OS)[0], strings.Join(e.Tried, ", "))
 }
 
-// find searches for this machine's library. explicit is the path that the user gave, or "".
+// Find searches for this machine's library. explicit is the path given by the user, or "".
 func Find(explicit string) (Found, error) { return newLocalSearch(explicit).findLibrary() }
 
 // newLocalSearch returns the search for this machine.
@@ -74,17 +74,16 @@ func newLocalSearch(explicit string) search {
 	return s
 }
 
-// CacheFolder returns the folder where Install puts this version's library.
+// CacheFolder returns the folder into which Install puts the library of this version.
 func CacheFolder() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("ortlib: the user's cache folder: %w", err)
+		return "", fmt.Errorf("ortlib: cannot find the user's cache folder: %w", err)
 	}
 	return filepath.Join(dir, "winnow", "onnxruntime", Version), nil
 }
 
-// findLibrary returns the first library in the order of the fields. If a given path has none, that is an error; no
-// other place is searched.
+// findLibrary returns the first library in the order of the fields. If a path is given, it searches only that path.
 func (s search) findLibrary() (Found, error) {
 	if s.Given != "" {
 		return s.findGiven()
@@ -130,7 +129,7 @@ func (s search) findGiven() (Found, error) {
 	if path, ok := libraryIn(s.OS, s.Given); ok {
 		return makeAbsoluteLibrary(path, Given)
 	}
-	return Found{}, fmt.Errorf("ortlib: %s: a folder without %s", s.Given, strings.Join(FileNames(s.OS), " or "))
+	return Found{}, fmt.Errorf("ortlib: %s: is a folder without %s", s.Given, strings.Join(FileNames(s.OS), " or "))
 }
 
 func makeAbsoluteLibrary(path, source string) (Found, error) {
@@ -141,7 +140,7 @@ func makeAbsoluteLibrary(path, source string) (Found, error) {
 	return Found{Path: path, Source: source}, nil
 }
 
-// FileNames returns the library's possible file names, the usual one first. A name may be a pattern.
+// FileNames returns the library's possible file names, the most common first. A name may be a pattern.
 func FileNames(goos string) []string {
 	if goos == "darwin" {
 		return []string{"libonnxruntime.1.dylib", "libonnxruntime.dylib", "libonnxruntime.1.*.dylib"}
@@ -149,12 +148,12 @@ func FileNames(goos string) []string {
 	return []string{"libonnxruntime.so.1", "libonnxruntime.so", "libonnxruntime.so.1.*"}
 }
 
-// libraryIn returns the library's file in a folder. If several match a pattern, it is the last by name.
+// libraryIn returns the library's file in a folder. If several files match a pattern, it returns the last by name.
 func libraryIn(goos, folder string) (string, bool) {
 	for _, name := range FileNames(goos) {
 		matches, err := filepath.Glob(filepath.Join(escapePattern(folder), name))
 		if err != nil {
-			continue // only for a malformed pattern, which ours are not
+			continue // only for a malformed pattern, which FileNames never returns
 		}
 		for i := len(matches) - 1; i >= 0; i-- {
 			if info, err := os.Stat(matches[i]); err == nil && info.Mode().IsRegular() {
@@ -165,7 +164,7 @@ func libraryIn(goos, folder string) (string, bool) {
 	return "", false
 }
 
-// escapePattern quotes a folder's name so that it is not read as a pattern.
+// escapePattern quotes the name of a folder so that it is not read as a pattern.
 func escapePattern(folder string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(folder)
 }

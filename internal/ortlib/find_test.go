@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// put writes a file, folders included.
+// put writes a file and creates its folders.
 func put(t *testing.T, content string, parts ...string) string {
 	t.Helper()
 	path := filepath.Join(parts...)
@@ -24,7 +24,7 @@ func put(t *testing.T, content string, parts ...string) string {
 	return path
 }
 
-// TestOrder puts a library in every place and removes the found one, place by place.
+// TestOrder puts a library into every place, and removes each library that is found.
 func TestOrder(t *testing.T) {
 	root := t.TempDir()
 	s := search{OS: "linux", Executable: filepath.Join(root, "bin"), Cache: filepath.Join(root, "cache"),
@@ -40,7 +40,7 @@ func TestOrder(t *testing.T) {
 	}
 	put(t, "decoy", s.Executable, "libonnxruntime_providers_shared.so")
 	if err := os.Mkdir(filepath.Join(s.System[0], "libonnxruntime.so.1"), 0o755); err != nil {
-		t.Fatal(err) // a folder of the name is no library
+		t.Fatal(err) // a folder with this name is not a library
 	}
 	given := s
 	given.Given = order[5].Path
@@ -72,7 +72,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestGivenNeverFallsThrough gives wrong paths while the cache has a library.
+// TestGivenNeverFallsThrough checks that a wrong path is an error even if the cache has a library.
 func TestGivenNeverFallsThrough(t *testing.T) {
 	root := t.TempDir()
 	put(t, "x", root, "cache", "libonnxruntime.so.1")

@@ -10,25 +10,25 @@ import (
 	"slices"
 )
 
-// InstallHint says what to do if ONNX Runtime is missing.
+// InstallHint is the hint shown if ONNX Runtime is missing.
 const InstallHint = "run: winnow runtime install"
 
-// InstallOptions say what to install and from where. The zero value installs this machine's library from npm
-// into the cache folder.
+// InstallOptions controls the installation. The zero value installs this machine's library from npm into the cache
+// folder.
 type InstallOptions struct {
 	From   string            // archive (.tgz, .tar.gz) or library file; "": npm
-	CUDA   bool              // the CUDA provider's libraries too (linux/amd64)
-	Force  bool              // install files again that are there
+	CUDA   bool              // also install the CUDA provider's libraries (linux/amd64)
+	Force  bool              // install files again that exist
 	Folder string            // destination; "": CacheFolder
-	Note   func(fact string) // called with each step, as one line; may be nil
+	Note   func(fact string) // receives one line for each step; may be nil
 
-	platform         platform // zero: this machine's
+	platform         platform // zero: the platform of this machine
 	mainPkg, cudaPkg npmPackage
 }
 
-// Install installs ONNX Runtime's library, and with CUDA the provider's, into the cache folder and returns the
-// library's path. Files that are there are kept. Each file is written into another folder, checked and moved: on any
-// error an earlier file stays intact and no partial one appears.
+// Install installs ONNX Runtime's library, and with CUDA also the provider's libraries, and returns the path of the
+// main library. It keeps files that exist. Each file is written into another folder, checked and then moved, so that an
+// error leaves the earlier file intact and no partial file behind.
 func Install(ctx context.Context, o InstallOptions) (string, error) {
 	o, err := o.completeInstall()
 	if err != nil {
@@ -52,7 +52,7 @@ func Install(ctx context.Context, o InstallOptions) (string, error) {
 		return path, nil
 	}
 	if o.From != "" {
-		for _, p := range []npmPackage{o.mainPkg, o.cudaPkg} { // a copy of a pinned package
+		for _, p := range []npmPackage{o.mainPkg, o.cudaPkg} { // a local copy of a pinned package
 			if filepath.Base(o.From) == p.nameTarball() {
 				if err := p.checkTarball(o.From); err != nil {
 					return "", fmt.Errorf("ortlib: install: %w", err)
@@ -64,7 +64,7 @@ func Install(ctx context.Context, o InstallOptions) (string, error) {
 	return path, o.downloadMissing(ctx, missing)
 }
 
-// completeInstall fills in the defaults and refuses impossible options.
+// completeInstall sets the defaults and rejects impossible options.
 func (o InstallOptions) completeInstall() (InstallOptions, error) {
 	if o.platform == (platform{}) {
 		o.platform = platform{runtime.GOOS, runtime.GOARCH}
@@ -88,9 +88,9 @@ func (o InstallOptions) completeInstall() (InstallOptions, error) {
 	return o, nil
 }
 
-// downloadMissing fetches the missing files from their npm packages.
+// downloadMissing downloads the missing files from their npm packages.
 func (o InstallOptions) downloadMissing(ctx context.Context, missing []string) error {
-	work := filepath.Join(o.Folder, ".fetch") // on the cache's disk, because /tmp is often small
+	work := filepath.Join(o.Folder, ".fetch") // on the same disk as the cache, because /tmp is often small
 	if err := errors.Join(os.RemoveAll(work), os.Mkdir(work, 0o755)); err != nil {
 		return fmt.Errorf("ortlib: install: %w", err)
 	}
@@ -102,7 +102,7 @@ func (o InstallOptions) downloadMissing(ctx context.Context, missing []string) e
 		if len(part) == 0 {
 			continue
 		}
-		o.Note(fmt.Sprintf("fetching %s@%s through npm", p.Name, p.Version))
+		o.Note(fmt.Sprintf("downloading %s@%s with npm", p.Name, p.Version))
 		tarball, err := fetchPackage(ctx, p, work)
 		if err != nil {
 			return err
@@ -113,7 +113,7 @@ func (o InstallOptions) downloadMissing(ctx context.Context, missing []string) e
 		if err := o.unpackLibraries(ctx, tarball, part); err != nil {
 			return err
 		}
-		if err := os.Remove(tarball); err != nil { // the next one needs the space
+		if err := os.Remove(tarball); err != nil { // the next tarball needs the space
 			return fmt.Errorf("ortlib: install: %w", err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// library returns the head of a shared library for a platform, and a body that tells it from others.
+// library returns the header of a shared library for a platform, followed by a distinctive body.
 func library(p platform, body string) string {
 	head := make([]byte, 200)
 	switch p.OS {
@@ -38,7 +38,7 @@ var (
 // member is a file of an archive.
 type member struct{ name, content string }
 
-// npmMembers is laid out as the npm package.
+// npmMembers returns files laid out as in the npm package.
 func npmMembers(body string) []member {
 	const napi = "package/bin/napi-v6/"
 	return []member{
@@ -50,7 +50,7 @@ func npmMembers(body string) []member {
 	}
 }
 
-// releaseMembers is laid out as Microsoft's release archives.
+// releaseMembers returns files laid out as in Microsoft's release archives.
 func releaseMembers(body string) []member {
 	return []member{
 		{"onnxruntime-linux-x64-gpu-1.29.0/VERSION_NUMBER", "1.29.0"},
@@ -69,7 +69,7 @@ func tarball(members []member) []byte {
 			panic(err)
 		}
 	}
-	// As in Microsoft's archives, links of the library's name stand before it.
+	// As in Microsoft's archives, links with the library's name precede the library.
 	must(w.WriteHeader(&tar.Header{Name: "lib/libonnxruntime.so.1", Typeflag: tar.TypeSymlink,
 		Linkname: "libonnxruntime.so.1.29.0"}))
 	for _, m := range members {
@@ -82,7 +82,7 @@ func tarball(members []member) []byte {
 	return b.Bytes()
 }
 
-// installed reads a file of the folder, "" where there is none.
+// installed returns the content of a file in the folder, or "" if the file is missing.
 func installed(t *testing.T, folder, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(folder, name))
@@ -92,7 +92,7 @@ func installed(t *testing.T, folder, name string) string {
 	return string(data)
 }
 
-// onlyWhole fails if a temporary file was left behind.
+// onlyWhole fails the test if a temporary file was left behind.
 func onlyWhole(t *testing.T, folder string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -106,7 +106,7 @@ func onlyWhole(t *testing.T, folder string) {
 	}
 }
 
-// TestInstallFrom takes the library of each platform from each kind of source.
+// TestInstallFrom installs the library of each platform from each kind of source.
 func TestInstallFrom(t *testing.T) {
 	root := t.TempDir()
 	sources := map[string][]platform{
@@ -136,7 +136,7 @@ func TestInstallFrom(t *testing.T) {
 	}
 }
 
-// TestInstallAgain checks what is left alone, and what --overwrite does.
+// TestInstallAgain checks which files are kept, and the effect of --overwrite.
 func TestInstallAgain(t *testing.T) {
 	root := t.TempDir()
 	one := put(t, string(tarball(npmMembers("v1"))), root, "one.tgz")
@@ -190,7 +190,7 @@ func TestInstallCUDA(t *testing.T) {
 	}
 }
 
-// TestInstallFailures breaks the source in every way; the previous file must stay intact.
+// TestInstallFailures damages the source in every way; the earlier file must stay intact.
 func TestInstallFailures(t *testing.T) {
 	root := t.TempDir()
 	good := tarball(npmMembers(strings.Repeat("some body ", 6000)))
@@ -239,7 +239,7 @@ func TestInstallFailures(t *testing.T) {
 	}
 }
 
-// fakeNPM puts an npm client into PATH that is a shell script.
+// fakeNPM puts a shell script into PATH as the npm client.
 func fakeNPM(t *testing.T, script string) {
 	t.Helper()
 	bin := t.TempDir()
@@ -255,7 +255,7 @@ func pinned(name, version string, data []byte) npmPackage {
 	return npmPackage{name, version, hex.EncodeToString(sum[:])}
 }
 
-// TestInstallThroughNPM uses a script in place of the npm client, without network access.
+// TestInstallThroughNPM uses a script as the npm client, without network access.
 func TestInstallThroughNPM(t *testing.T) {
 	main, cuda := tarball(npmMembers("v1")), tarball(releaseMembers("v1")[2:])
 	store := t.TempDir()
@@ -281,7 +281,7 @@ cp `+store+`/"$name".tgz . && echo "$name".tgz`)
 		t.Fatal(err)
 	}
 	if calls := installed(t, store, "calls"); strings.Count(calls, "\n") != 2 {
-		t.Errorf("npm was called as %q, expected once a package", calls)
+		t.Errorf("npm was called as %q, expected one call per package", calls)
 	}
 
 	o.mainPkg.SHA256 = strings.Repeat("0", 64)

@@ -16,7 +16,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// NPM returns the path of the npm client, or an error that says what to do without it.
+// NPM returns the path of the npm client, or an error that names an alternative.
 func NPM() (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
@@ -26,7 +26,7 @@ func NPM() (string, error) {
 	return npm, nil
 }
 
-// fetchPackage downloads a package's tarball into a folder with the npm client, which knows the user's registry and
+// fetchPackage downloads the tarball of a package into a folder with the npm client, which uses the user's registry and
 // proxy. It does not check the tarball.
 func fetchPackage(ctx context.Context, p npmPackage, folder string) (string, error) {
 	npm, err := NPM()
@@ -35,7 +35,7 @@ func fetchPackage(ctx context.Context, p npmPackage, folder string) (string, err
 	}
 	cmd := exec.CommandContext(ctx, npm, "pack", "--loglevel=error", p.Name+"@"+p.Version)
 	cmd.Dir = folder
-	cmd.WaitDelay = 5 * time.Second // npm's child processes may hold its pipes after it was killed
+	cmd.WaitDelay = 5 * time.Second // npm's child processes may hold its pipes after npm was killed
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	if err := cmd.Run(); err != nil {
@@ -52,7 +52,7 @@ func fetchPackage(ctx context.Context, p npmPackage, folder string) (string, err
 	return tarball, nil
 }
 
-// checkTarball compares a tarball with its pinned sha256.
+// checkTarball checks the pinned sha256 of a tarball.
 func (p npmPackage) checkTarball(path string) error {
 	file, err := regular.Open(path)
 	if err != nil {
@@ -69,7 +69,7 @@ func (p npmPackage) checkTarball(path string) error {
 	return nil
 }
 
-// firstLine returns the first line of a program's complaint, ignoring npm's warnings about its settings.
+// firstLine returns the first line of a program's error output, except npm's warnings about its settings.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "npm warn") {

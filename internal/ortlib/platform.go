@@ -6,15 +6,15 @@ import (
 	"regexp"
 )
 
-// platform is an operating system and a processor, by Go's names. The head of a library's file tells both.
+// platform is an operating system and a processor, as Go names them. The first bytes of a library determine both.
 type platform struct{ OS, Arch string }
 
 func (p platform) String() string { return p.OS + "/" + p.Arch }
 
-// headSize is enough of a file to tell its platform.
+// headSize is the number of bytes needed to recognise the platform of a file.
 const headSize = 64
 
-// platformOf reads the platform from the head of a 64-bit shared library: ELF or Mach-O.
+// platformOf reads the platform from the first bytes of a 64-bit shared library (ELF or Mach-O).
 func platformOf(head []byte) (platform, bool) {
 	switch {
 	case len(head) >= 20 && string(head[:4]) == "\x7fELF" && head[4] == 2 && head[5] == 1:
@@ -29,19 +29,19 @@ func platformOf(head []byte) (platform, bool) {
 
 func findPlatform(goos, arch string) (platform, bool) { return platform{goos, arch}, arch != "" }
 
-// The CUDA provider's files, for linux/amd64.
+// The files of the CUDA provider for linux/amd64.
 const (
 	providerShared = "libonnxruntime_providers_shared.so"
 	providerCUDA   = "libonnxruntime_providers_cuda.so"
 )
 
-// libraryName matches the main library's real files, such as libonnxruntime.so.1.29.0, but never the providers.
+// libraryName matches the real files of the main library, such as libonnxruntime.so.1.29.0, but no provider's files.
 var libraryName = map[string]*regexp.Regexp{
 	"linux":  regexp.MustCompile(`^libonnxruntime\.so(\.\d+)*$`),
 	"darwin": regexp.MustCompile(`^libonnxruntime(\.\d+)*\.dylib$`),
 }
 
-// nameInstalled returns the name under which an archive's file is installed, or "" if it is not wanted.
+// nameInstalled returns the name under which a file of an archive is installed, or "" if the file is not needed.
 func (p platform) nameInstalled(member string) string {
 	base := path.Base(member)
 	if re := libraryName[p.OS]; re != nil && re.MatchString(base) {

@@ -18,20 +18,20 @@ import (
 	"winnow/internal/regular"
 )
 
-// mostRead is the largest size of an unpacked archive. The largest known is 450 MB.
+// mostRead limits the size of an unpacked archive in bytes. The largest known archive has 450 MB.
 const mostRead = 8 << 30
 
-// unpacking is the state of installing from one source.
+// unpacking is the state of an installation from one source.
 type unpacking struct {
 	InstallOptions
 	ctx    context.Context
-	work   string   // folder for what was unpacked
-	left   []string // wanted files not found yet
-	passed []string // libraries for another platform
+	work   string   // folder for unpacked files
+	left   []string // wanted files that were not found yet
+	passed []string // libraries skipped because they are for another platform
 }
 
-// unpackLibraries installs the wanted files from an archive (.tgz, .tar.gz) or a library's file. They are put into the
-// folder once all of the source was read without an error: gzip's checksum is at its end.
+// unpackLibraries installs the wanted files from an archive (.tgz, .tar.gz) or from a library file. It moves them into
+// the folder only after reading the whole source without an error, because gzip's checksum is at the end.
 func (o InstallOptions) unpackLibraries(ctx context.Context, source string, wanted []string) error {
 	work, err := os.MkdirTemp(o.Folder, ".unpack-")
 	if err != nil {
@@ -74,7 +74,7 @@ func (u *unpacking) readSource(source string) error {
 	}
 	unzipped, err := gzip.NewReader(bufio.NewReaderSize(interrupt.NewReader(u.ctx, file), 1<<16))
 	if err != nil {
-		return fmt.Errorf("not a gzip archive: %v", err)
+		return fmt.Errorf("is not a gzip archive: %v", err)
 	}
 	limit := &io.LimitedReader{R: unzipped, N: mostRead}
 	archive := tar.NewReader(limit)
@@ -83,12 +83,12 @@ func (u *unpacking) readSource(source string) error {
 		if errors.Is(err, io.EOF) {
 			_, err = io.Copy(io.Discard, limit) // to the end of the gzip stream, for its checksum
 			if err == nil && limit.N == 0 {
-				err = fmt.Errorf("more than %d bytes", int64(mostRead))
+				err = fmt.Errorf("has more than %d bytes", int64(mostRead))
 			}
 			return err
 		}
 		if err != nil {
-			return fmt.Errorf("not a whole archive: %w", err)
+			return fmt.Errorf("is not a complete archive: %w", err)
 		}
 		if head.Typeflag == tar.TypeReg {
 			if err := u.takeLibrary(head.Name, archive); err != nil {
@@ -98,7 +98,7 @@ func (u *unpacking) readSource(source string) error {
 	}
 }
 
-// takeLibrary unpacks a file if it is wanted and of the platform.
+// takeLibrary unpacks a file if it is needed and belongs to the platform.
 func (u *unpacking) takeLibrary(member string, content io.Reader) error {
 	target := u.platform.nameInstalled(member)
 	if !slices.Contains(u.left, target) {
@@ -110,7 +110,7 @@ func (u *unpacking) takeLibrary(member string, content io.Reader) error {
 		return err
 	}
 	if p, ok := platformOf(head); p != u.platform {
-		if ok { // else a linker script, or a text file in place of a link
+		if ok { // otherwise a linker script, or a text file instead of a link
 			u.passed = append(u.passed, fmt.Sprintf("%s (%v)", member, p))
 		}
 		return nil

@@ -1,6 +1,6 @@
-// Package pagestyle is what all pages of winnow share: one style sheet, one icon, one header. A page that
-// is a file begins with [Page.Begin], followed by the content of main, and ends with [End]; winnow studio
-// serves the style sheet and the icon.
+// Package pagestyle contains the common parts of winnow's pages: style sheet, icon and header. A page stored as a file
+// starts with [Page.Begin], followed by its content, and ends with [End]. winnow studio serves the style sheet and the
+// icon.
 package pagestyle
 
 import (
@@ -11,7 +11,7 @@ import (
 	"html/template"
 )
 
-// CSS is the style that all pages share.
+// CSS is the common style sheet of all pages.
 //
 //go:embed style.css
 var CSS string
@@ -21,14 +21,14 @@ var CSS string
 //go:embed icon.svg
 var Icon []byte
 
-// Generator is the line by which a page is known as winnow's.
+// Generator is the line that identifies a page as written by winnow.
 const Generator = `<meta name="generator" content="winnow">`
 
 // Page describes the head of a page.
 type Page struct {
-	Command string // the winnow command that made it: report, audit, map …
+	Command string // the winnow command that wrote the page: report, audit, map …
 	Title   string // title of the window
-	Style   string // the page's own CSS, after the common one
+	Style   string // the page's own CSS, which follows the common CSS
 }
 
 // Begin returns the HTML before a page's content.

@@ -11,7 +11,7 @@ import (
 	"winnow/internal/pagestyle"
 )
 
-// A page escapes its title, has its own style after the common one, and loads nothing from outside.
+// A page escapes its title, puts its own style after the common style, and loads nothing from elsewhere.
 func TestBegin(t *testing.T) {
 	page := string(pagestyle.Page{Command: "audit", Title: "a <b> & c", Style: ".own { color:red }"}.Begin() +
 		"<p>x</p>" + pagestyle.End)
@@ -39,7 +39,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// Every colour that the style sheet uses is one it names, with a value for light and one for dark.
+// Every colour used in the style sheet is a named variable with a value for light and dark mode.
 func TestColours(t *testing.T) {
 	named := map[string]bool{}
 	names := regexp.MustCompile(`(--[a-z-]+):(light-dark\([^;]*, [^;]*\)|#fff)`)

@@ -1,7 +1,6 @@
-// Package printable protects the terminal from what a program prints. Labels, paths and errors about them come
-// from other people's files: an escape sequence could rewrite the screen or type for the user, and a character
-// that changes the direction of text could make one name look like another. Of winnow it imports only
-// internal/interrupt, whose writer may be under its own.
+// Package printable protects the terminal from printed text. Labels, paths and errors may come from untrusted files: an
+// escape sequence could rewrite the screen or type input, and a character that changes the text direction could
+// disguise a name. Of winnow, the package imports only internal/interrupt, whose writer it may have to unwrap.
 package printable
 
 import (
@@ -17,14 +16,14 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// Writer passes text on. It writes control characters except line feeds and tabs, characters that change the
-// direction of text, and bytes that are not UTF-8 as escapes, in the form of Go and JSON: \x1b, \u202e. JSON
-// keeps its values, because it never contains characters below 0x20.
+// Writer passes text on. It escapes control characters except line feeds and tabs, characters that change the text
+// direction, and bytes that are not UTF-8, as Go and JSON do: \x1b, \u202e. JSON keeps its values, because it never
+// contains characters below 0x20.
 type Writer struct {
 	to io.Writer
 
 	mu   sync.Mutex
-	rest []byte // the beginning of a character that is not complete yet
+	rest []byte // the first bytes of an incomplete character
 }
 
 // To returns a Writer to w.
@@ -57,8 +56,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Under returns the writer under a Writer, and any other writer unchanged. Use it to print only the program's
-// own words and to move the cursor.
+// Under returns the writer inside a Writer, or w itself for any other writer. Use it to print the program's own text
+// only, and to move the cursor.
 func Under(w io.Writer) io.Writer {
 	if safe, ok := w.(*Writer); ok {
 		return safe.to
@@ -66,8 +65,8 @@ func Under(w io.Writer) io.Writer {
 	return w
 }
 
-// ForData returns the writer for data, whose bytes must stay unchanged: the one under w, unless that is a
-// terminal.
+// ForData returns the writer for data, whose bytes must stay unchanged: the writer inside w, or w itself if the output
+// is a terminal.
 func ForData(w io.Writer) io.Writer {
 	if IsTerminal(w) {
 		return w

@@ -22,7 +22,7 @@ func TestWriter(t *testing.T) {
 		"\u2028\ufffd":                    `\u2028` + "\ufffd",
 		"":                                "",
 	} {
-		for _, step := range []int{1, 2, 3, 1000} { // characters may come in pieces
+		for _, step := range []int{1, 2, 3, 1000} { // characters may arrive in pieces
 			var out bytes.Buffer
 			w := printable.To(&out)
 			for rest := []byte(text); len(rest) > 0; {
@@ -39,7 +39,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// JSON stays JSON with the same values.
+// Escaped JSON stays valid and keeps its values.
 func TestJSON(t *testing.T) {
 	var all strings.Builder
 	for r := rune(0); r < 0x3000; r++ {
@@ -69,7 +69,7 @@ func TestForData(t *testing.T) {
 	}
 }
 
-// FuzzWriter: nothing unprintable passes, and nothing printable is lost.
+// FuzzWriter checks that no unprintable character is written and that no printable character is lost.
 func FuzzWriter(f *testing.F) {
 	f.Add([]byte("a\x1b]0;x\a\u202e\xc2"), 3)
 	f.Fuzz(func(t *testing.T, text []byte, cut int) {

@@ -1,7 +1,7 @@
 package regular
 
-// Outage is an error of the storage, not of a file: a server does not answer or refuses its service. Loops that
-// skip unreadable files stop at it.
+// Outage is an error of the storage rather than of one file: a server does not respond or refuses service. Loops that
+// skip unreadable files stop at an Outage.
 type Outage struct{ Err error }
 
 // Error implements error.

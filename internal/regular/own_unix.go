@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// noFollow refuses to open a symbolic link.
+// noFollow makes opening a symbolic link fail.
 const noFollow = syscall.O_NOFOLLOW
 
-// countNames returns how many names (hard links) a file has.
+// countNames returns the number of names (hard links) of a file.
 func countNames(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Nlink)

@@ -1,5 +1,5 @@
-// Package regular opens only regular files: a named pipe would wait for its writer, and a device may give bytes
-// without end. It checks a name before opening it, and then the opened file.
+// Package regular opens only regular files: opening a named pipe would wait for a writer, and a device may return
+// endless data. It checks a name before opening it, and then checks the opened file.
 package regular
 
 import (
@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// reading are the flags for opening files. With them, a pipe that replaces the file in between does not wait
-// for its writer.
+// reading holds the flags for opening files. They prevent waiting for a writer if a pipe replaces the file between the
+// check and the opening.
 const reading = os.O_RDONLY | syscall.O_NONBLOCK
 
 // Open opens a regular file for reading. Symbolic links are followed.
@@ -30,8 +30,7 @@ func Open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// Stream opens a regular file, or a pipe that the shell has opened for the program, which can be read only
-// once.
+// Stream opens a regular file, or a pipe that the shell opened for the program. A pipe can be read only once.
 func Stream(name string) (*os.File, error) {
 	if name == "-" {
 		name = "/dev/stdin"
@@ -42,8 +41,8 @@ func Stream(name string) (*os.File, error) {
 	return Open(name)
 }
 
-// OpenOwn opens a file that winnow writes next to somebody's data, as os.OpenFile does. The name
-// may have come with the data: no symbolic link is followed, and what has a second name is not opened for writing.
+// OpenOwn opens a file that winnow writes next to a user's data, as os.OpenFile does. The name may have come with the
+// data, so symbolic links are not followed, and a file with several names is not opened for writing.
 func OpenOwn(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	if err := CheckOwn(name); err != nil {
 		return nil, err
@@ -56,13 +55,13 @@ func OpenOwn(name string, flag int, perm fs.FileMode) (*os.File, error) {
 		return nil, err
 	}
 	if info, err := f.Stat(); err == nil && flag&(os.O_WRONLY|os.O_RDWR) != 0 && countNames(info) > 1 {
-		err = errors.New("has a second name (a hard link), expected a file of its own")
+		err = errors.New("has a second name (a hard link), expected a file with one name")
 		return nil, errors.Join(&fs.PathError{Op: "open", Path: name, Err: err}, f.Close())
 	}
 	return f, nil
 }
 
-// CheckOwn returns an error if a name is a symbolic link or otherwise neither free nor a regular file.
+// CheckOwn returns an error if something other than a regular file has this name.
 func CheckOwn(name string) error {
 	info, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,17 +73,17 @@ func CheckOwn(name string) error {
 	return err
 }
 
-// Exhausted reports whether an error says that the process or the system has too many open files.
+// Exhausted reports whether an error means that the process or the system has too many open files.
 func Exhausted(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// Given reports whether a name is that of a file opened by the shell: standard input, or <(…).
+// Given reports whether a name denotes a file opened by the shell: standard input, or <(…).
 func Given(name string) bool {
 	return name == "-" || name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/")
 }
 
-// Most is the bound in bytes for a file that is read whole and that winnow wrote: records, settings, lists.
+// Most limits the size in bytes of a file that winnow wrote and reads as a whole: records, settings, lists.
 const Most = 1 << 30
 
 // ReadFile reads a regular file of at most most bytes.
@@ -122,8 +121,8 @@ func From(fsys fs.FS, name string) (fs.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// OnlyFiles reports whether a file system says that it has only files and folders. Then a name need not be
-// checked before it is opened, which would ask a server twice.
+// OnlyFiles reports whether a file system declares that it has only files and folders. A name then need not be checked
+// before it is opened, which saves a request to a server.
 func OnlyFiles(fsys fs.FS) bool {
 	t, ok := fsys.(interface{ OnlyFiles() bool })
 	return ok && t.OnlyFiles()
@@ -186,7 +185,7 @@ func openRegular(name string, stat func(string) (fs.FileInfo, error),
 
 func isServable(mode fs.FileMode) bool { return mode.IsRegular() || mode.IsDir() }
 
-// checkKind closes a file that is not of the expected kind.
+// checkKind closes a file of an unexpected kind and returns an error.
 func checkKind(f *os.File, name string, fits func(fs.FileMode) bool) error {
 	info, err := f.Stat()
 	if err == nil && !fits(info.Mode()) {
@@ -198,10 +197,10 @@ func checkKind(f *os.File, name string, fits func(fs.FileMode) bool) error {
 	return nil
 }
 
-// ErrName is the error for a file whose name is not UTF-8: no list, page or database could name it.
+// ErrName is the error for a file whose name is not UTF-8 and cannot be stored in lists, pages or databases.
 var ErrName = errors.New("its name is not UTF-8 text: rename it")
 
-// checkPath is [fs.ValidPath] with a reason.
+// checkPath is [fs.ValidPath] with the reason as an error.
 func checkPath(op, name string) error {
 	switch {
 	case fs.ValidPath(name):
@@ -212,7 +211,7 @@ func checkPath(op, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 }
 
-// setErrorPath sets the path of an error to the name within the file system, as [os.DirFS] does.
+// setErrorPath sets the path of an error to the name inside the file system, as [os.DirFS] does.
 func setErrorPath(name string, err error) error {
 	if inPath, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: inPath.Op, Path: name, Err: inPath.Err}
@@ -223,7 +222,7 @@ func setErrorPath(name string, err error) error {
 func refuseMode(name string, mode fs.FileMode) error {
 	err := fmt.Errorf("is %s, expected a file", kindOf(mode))
 	if Given(name) && mode&fs.ModeNamedPipe != 0 {
-		err = fmt.Errorf("%w, since it is read more than once: write it to one first", err)
+		err = fmt.Errorf("%w, because it is read more than once: write the data to a file first", err)
 	}
 	return &fs.PathError{Op: "open", Path: name, Err: err}
 }

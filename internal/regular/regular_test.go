@@ -18,7 +18,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// folder holds one of everything: what must open is called good….
+// folder makes a folder with each kind of file; names of files that must open start with "good".
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,8 +43,8 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// TestOpen: files open, also through links; a pipe, a device, a socket and a folder are refused by name. A pipe
-// without a writer would block for ever: the test's own time-out is the check.
+// TestOpen checks that files open, also through links, and that a pipe, a device, a socket and a folder are rejected by
+// name. A pipe without a writer would block forever, which the test's time-out detects.
 func TestOpen(t *testing.T) {
 	dir := folder(t)
 	root, err := os.OpenRoot(dir)
@@ -79,7 +79,7 @@ func TestOpen(t *testing.T) {
 		}
 		for _, name := range []string{"a device", "a named pipe", "a socket", "a folder"} {
 			if door == "From Root" && name == "a device" || door == "Dir, files only" && name == "a folder" {
-				continue // leads out of the root; a tree opens folders
+				continue // the link leaves the root; a tree opens folders
 			}
 			if _, err := open(name); err == nil || !strings.Contains(err.Error(), "is "+name+", expected a file") {
 				t.Errorf("%s %q: %v", door, name, err)
@@ -91,8 +91,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestStream: an open pipe can be read by its name if reading once is enough; otherwise the error says what to
-// do.
+// TestStream checks that an open pipe can be read by its name if it is read once; otherwise the error says what to do.
 func TestStream(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -101,7 +100,7 @@ func TestStream(t *testing.T) {
 	defer r.Close()
 	name := fmt.Sprintf("/dev/fd/%d", r.Fd())
 	if _, err := regular.Open(name); err == nil ||
-		!strings.Contains(err.Error(), "read more than once: write it to one first") {
+		!strings.Contains(err.Error(), "read more than once: write the data to a file first") {
 		t.Errorf("a pipe to read more than once: %v", err)
 	}
 	if _, err := w.WriteString("bytes"); err != nil {
@@ -125,7 +124,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestReadFile reads whole files; a file that claims to be larger than memory is refused without allocating.
+// TestReadFile reads whole files; a file that claims to be larger than memory is rejected without allocating.
 func TestReadFile(t *testing.T) {
 	dir := folder(t)
 	good := filepath.Join(dir, "good")
@@ -144,7 +143,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestDir: the tree behaves as the standard library requires, and reports names that it cannot serve.
+// TestDir checks that the tree meets the requirements of the standard library and reports names that it cannot serve.
 func TestDir(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, fstest.MapFS{"a/b": {Data: []byte("1")}, "c": {Data: []byte("2")}}); err != nil {

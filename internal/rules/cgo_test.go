@@ -12,26 +12,26 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// plain are the rooms that a program without ONNX Runtime, and without a C compiler, can use.
+// plain lists the rooms that can be used by a program without ONNX Runtime and without a C compiler.
 var plain = []string{
 	"audit/...", "losses/...", "filters/...", "eval/...", "features", "head", "train/...", "search", "datasets/...",
 	"backbone/graph/...", "models/...",
 }
 
-// heavy must not be linked by a plain room.
+// heavy lists packages that plain rooms must not link.
 var heavy = []string{"winnow/backbone/ort", "github.com/yalue/onnxruntime_go", "modernc.org/sqlite"}
 
-// Plain rooms link neither ONNX Runtime nor SQLite, and no package of ours or of others that is written with cgo.
-// What still links runtime/cgo is the standard library's own net and os/user: below packages of others (Parquet's
-// uuid), below datasets/bucket, which speaks to object stores, and below archive/tar, which looks up owners of files
-// with os/user. Where there is no C compiler, these are written in Go.
+// Plain rooms link neither ONNX Runtime nor SQLite, and no package outside the standard library that uses cgo. Only the
+// standard library's net and os/user still link runtime/cgo: they are imported by other modules (Parquet's uuid), by
+// datasets/bucket for object stores, and by archive/tar, which looks up file owners. Without a C compiler, Go's own
+// versions of net and os/user are used.
 func TestPlainRoomsWithoutCgo(t *testing.T) {
 	for _, fault := range cgoFaults(listed(t, plain...)) {
 		t.Error(fault)
 	}
 }
 
-// linked is a package that is linked into a program.
+// linked is a package linked into a program.
 type linked struct {
 	path     string
 	standard bool
@@ -39,7 +39,7 @@ type linked struct {
 	imports  []string
 }
 
-// listed lists what the rooms' packages link, each package behind those that it imports.
+// listed lists all packages linked by the rooms, each after the packages that it imports.
 func listed(t *testing.T, rooms ...string) []linked {
 	t.Helper()
 	list := exec.Command("go", "list", "-deps",
@@ -66,7 +66,7 @@ func listed(t *testing.T, rooms ...string) []linked {
 }
 
 func cgoFaults(all []linked) (faults []string) {
-	cgo := map[string]bool{"runtime/cgo": true} // packages of the standard library that link it
+	cgo := map[string]bool{"runtime/cgo": true} // packages of the standard library that link runtime/cgo
 	for _, p := range all {
 		if slices.Contains(heavy, p.path) {
 			faults = append(faults, p.path+" is linked")

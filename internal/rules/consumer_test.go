@@ -10,7 +10,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// The program of another module is short and builds; `make consumer` runs it.
+// The program in another module is short and builds; `make consumer` runs it.
 func TestConsumer(t *testing.T) {
 	dir := filepath.Join(reference.Root(t), "internal", "testing", "consumer")
 	text, err := os.ReadFile(filepath.Join(dir, "main.go"))

@@ -11,7 +11,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// readmeWords is how many words README.md may have, as wc counts.
+// readmeWords is the largest number of words in README.md, as counted by wc.
 const readmeWords = 700
 
 func TestReadmeWords(t *testing.T) {
@@ -20,7 +20,7 @@ func TestReadmeWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(strings.Fields(string(text))); n > readmeWords {
-		t.Errorf("README.md has %d words, expected at most %d: move what a first page need not say to docs",
+		t.Errorf("README.md has %d words, expected at most %d: move details to docs",
 			n, readmeWords)
 	}
 }
@@ -30,10 +30,10 @@ var (
 	code     = regexp.MustCompile("`[^`\n]*`")
 	target   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading  = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
-	unlinked = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`) // what code hosts leave out of an anchor
+	unlinked = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`) // characters that code hosts remove from anchors
 )
 
-// anchors returns what #links to the headings of a page say.
+// anchors returns the anchors of a page's headings.
 func anchors(page string) []string {
 	var all []string
 	seen := make(map[string]int)
@@ -49,7 +49,7 @@ func anchors(page string) []string {
 	return all
 }
 
-// broken returns the links of a page that lead nowhere; read returns files of the repository by path.
+// broken returns the broken links of a page; read returns files of the repository by path.
 func broken(name, page string, read func(path string) (string, error)) []string {
 	var all []string
 	for _, m := range target.FindAllStringSubmatch(code.ReplaceAllString(fenced.ReplaceAllString(page, ""), ""), -1) {
@@ -73,7 +73,7 @@ func broken(name, page string, read func(path string) (string, error)) []string 
 	return all
 }
 
-// TestLinks follows the links of every page but those to the web.
+// TestLinks checks the links of every page except links to the web.
 func TestLinks(t *testing.T) {
 	root := reference.Root(t)
 	read := func(path string) (string, error) {
@@ -107,11 +107,11 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	if links < 100 {
-		t.Errorf("found %d links, expected 100 and more: are the pages where they were?", links)
+		t.Errorf("found %d links, expected 100 and more: were pages moved?", links)
 	}
 }
 
-// TestDocsIndex holds docs/README.md to the pages: it leads to each.
+// TestDocsIndex checks that docs/README.md links to every page.
 func TestDocsIndex(t *testing.T) {
 	docs := filepath.Join(reference.Root(t), "docs")
 	index, err := os.ReadFile(filepath.Join(docs, "README.md"))

@@ -14,7 +14,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// The patterns by which the house is measured.
+// Patterns that are counted in the code.
 var (
 	funcName     = regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?([A-Za-z_]\w*)[\[(]`)
 	oneWord      = regexp.MustCompile(`^[a-z]+$`)
@@ -25,8 +25,9 @@ var (
 		`call(s|ed)? (\w+ )?wrong|likeness|beside)\b`)
 )
 
-// TestHouse is a ratchet on the size of the code and its names: no number of house.txt may be exceeded. -update lowers
-// the numbers that have shrunk; to raise one, edit the file, lower another, and give the reason in the commit.
+// TestHouse limits the size of the code and the forms of its names: no number of house.txt may be exceeded. -update
+// lowers numbers that have decreased. To raise a number, edit the file, lower another number, and give the reason in
+// the commit.
 func TestHouse(t *testing.T) {
 	const file = "house.txt"
 	text, err := os.ReadFile(file)
@@ -45,7 +46,7 @@ func TestHouse(t *testing.T) {
 	for _, what := range slices.Sorted(maps.Keys(found)) {
 		limit, known := limits[what]
 		if !known || found[what] > limit {
-			t.Errorf("%s: %d, expected at most %d (%s): remove as much elsewhere, or say why it must grow", what,
+			t.Errorf("%s: %d, expected at most %d (%s): remove as much elsewhere, or explain the increase", what,
 				found[what], limit, file)
 		}
 		fmt.Fprintf(&out, "%d %s\n", min(found[what], max(limit, found[what])), what)
@@ -57,7 +58,7 @@ func TestHouse(t *testing.T) {
 	}
 }
 
-// measureHouse returns what house.txt limits.
+// measureHouse returns the numbers limited by house.txt.
 func measureHouse(t *testing.T) map[string]int {
 	found, names, packages := map[string]int{}, map[string]int{}, map[string]bool{}
 	for name, text := range goFiles(t) {
@@ -104,7 +105,7 @@ func measureHouse(t *testing.T) map[string]int {
 	return found
 }
 
-// countWords counts the words of README and docs, and the words that are not the field's in them and in cmd.
+// countWords counts the words of README and docs, and in them and in cmd the words that are not terms of the field.
 func countWords(t *testing.T, found map[string]int) {
 	root := reference.Root(t)
 	var files []string

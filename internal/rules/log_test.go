@@ -10,7 +10,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// TestLog holds the index of docs/log to its headings: one line for each, in any order, and no other link.
+// TestLog checks that the index of docs/log has exactly one link for each heading, in any order.
 func TestLog(t *testing.T) {
 	folder := filepath.Join(reference.Root(t), "docs", "log")
 	index, err := os.ReadFile(filepath.Join(folder, "README.md"))
@@ -25,7 +25,7 @@ func TestLog(t *testing.T) {
 	if err != nil || len(months) == 0 {
 		t.Fatalf("no months in %s (%v)", folder, err)
 	}
-	dropped := regexp.MustCompile(`[^\p{L}\p{N}\- ]`) // what GitHub leaves out of an anchor
+	dropped := regexp.MustCompile(`[^\p{L}\p{N}\- ]`) // characters that GitHub removes from anchors
 	for _, month := range months {
 		text, err := os.ReadFile(month)
 		if err != nil {

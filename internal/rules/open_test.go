@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// opening finds calls that open, read or write a file without asking what it is.
+// opening finds calls that open, read or write a file without checking its type.
 var opening = regexp.MustCompile(`\bos\.(Open|OpenFile|Create|ReadFile|WriteFile|OpenInRoot)\(`)
 
-// openers are the rooms and files that may open files themselves, and why.
+// openers lists the rooms and files that may open files directly, with the reason.
 var openers = map[string]string{
 	"internal/regular":                "owns opening",
 	"internal/atomicfile":             "owns writing",
@@ -18,8 +18,8 @@ var openers = map[string]string{
 	"internal/budget/memory_linux.go": "reads /proc, whose files have no size",
 }
 
-// TestOpening: files are opened by internal/regular and written by internal/atomicfile, which refuse pipes and devices,
-// bound sizes, and follow no link on writing.
+// TestOpening checks that files are opened by internal/regular and written by internal/atomicfile, which reject pipes
+// and devices, limit sizes, and do not follow links when writing.
 func TestOpening(t *testing.T) {
 	used := map[string]bool{}
 	sources(t, func(name string, content []byte) {

@@ -1,4 +1,4 @@
-// Package rules tests which room may import which (rooms_test.go), and prints the table of ARCHITECTURE.md from it.
+// Package rules tests which room may import which (rooms_test.go), and writes the table of ARCHITECTURE.md from it.
 package rules
 
 import (
@@ -22,7 +22,7 @@ import (
 var update = flag.Bool("update", false,
 	"write the table of rooms into ARCHITECTURE.md, and lower numbers into house.txt")
 
-// sources calls see for every Go file of the module, tests aside, with its path from the root.
+// sources calls see for every Go file of the module except tests, with its path relative to the root.
 func sources(t *testing.T, see func(name string, content []byte)) {
 	t.Helper()
 	root := os.DirFS(reference.Root(t))
@@ -96,18 +96,18 @@ func forbidden(room, imported string) string {
 	return "the table allows " + room + " only " + rooms[i].Imports
 }
 
-// index returns a room's place in the table, or -1.
+// index returns the position of a room in the table, or -1.
 func index(room string) int {
 	return slices.IndexFunc(rooms, func(r Room) bool { return matches(r.Path, room) })
 }
 
-// matches reports whether a path of the table means a room.
+// matches reports whether a path of the table includes a room.
 func matches(pattern, room string) bool {
 	above, all := strings.CutSuffix(pattern, "/...")
 	return room == pattern || all && strings.HasPrefix(room, above+"/")
 }
 
-// TestRooms holds the table to the folders that there are, and its arrows to rooms of the table.
+// TestRooms checks that the table lists all folders, and that its imports are rooms of the table.
 func TestRooms(t *testing.T) {
 	seen := make(map[int]bool)
 	sources(t, func(name string, _ []byte) {
@@ -118,7 +118,7 @@ func TestRooms(t *testing.T) {
 		seen[i] = true
 	})
 	for i, room := range rooms {
-		// These two consist of tests alone.
+		// These two rooms contain only tests.
 		if !seen[i] && room.Path != "internal/rules" && room.Path != "internal/testing/million" {
 			t.Errorf("the table's room %s has no Go files", room.Path)
 		}
@@ -130,8 +130,8 @@ func TestRooms(t *testing.T) {
 	}
 }
 
-// arrowsUp is how many arrows may run against the order of the table, from one top-level room to a later one.
-// internal's tools come last and serve all, so they are not counted. The number may only shrink.
+// arrowsUp is the largest number of imports against the order of the table, from a top-level room to a later one. The
+// packages of internal come last but serve all rooms, so they are not counted. The number may only decrease.
 const arrowsUp = 0
 
 func TestArrowsUp(t *testing.T) {
@@ -154,7 +154,7 @@ func top(room string) string {
 	return first
 }
 
-// The table stands in ARCHITECTURE.md between these lines.
+// Lines in ARCHITECTURE.md between which the table is written.
 const (
 	begin = "<!-- the table of internal/rules; go test ./internal/rules -update writes it -->\n"
 	end   = "<!-- end of the table -->\n"
@@ -183,7 +183,7 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// table returns the rooms as Markdown.
+// table returns the rooms as a Markdown table.
 func table() string {
 	var b strings.Builder
 	b.WriteString("| room | its one job | may import (of winnow) |\n|---|---|---|\n")

@@ -11,13 +11,13 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// widest is how many columns a line of Go may have; a tab counts four.
+// widest is the largest number of columns in a line of Go; a tab has four columns.
 const widest = 120
 
-// long is a text that reads worse if it is broken.
+// long matches a text that would be harder to read in several lines.
 var long = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.){30,}\"|`[^`]{30,}`")
 
-// Lines of Go fit beside each other on a screen, but for long texts in tests.
+// Lines of Go are limited in width, except for long texts in tests.
 func TestWidth(t *testing.T) {
 	for name, text := range goFiles(t) {
 		for i, line := range strings.Split(text, "\n") {

@@ -5,23 +5,23 @@ import (
 	"hash/crc32"
 )
 
-// RowColumn is the column of a table that holds the sums of its rows, and RowLength the length of a sum in bytes.
+// RowColumn is the table column with the checksums of the rows; RowLength is the length of a checksum in bytes.
 const (
 	RowColumn = "checksum"
 	RowLength = 1 + digits
 )
 
-// Rows sums the rows of a table. The sum of a row includes the one before it, so that a row that was changed, moved,
-// added or removed is found; rows missing at the end are not. The zero value begins a table.
+// Rows computes checksums of a table's rows. Each checksum includes the previous one, so that changed, moved, added and
+// removed rows are found, except rows missing at the end. The zero value starts a table.
 type Rows struct{ last string }
 
-// Sum returns the sum of the next row that is written, a text that no program reads as a number.
+// Sum returns the checksum of the next row to write, as a text that no program reads as a number.
 func (r *Rows) Sum(cells []string) string {
 	r.last = r.computeRowSum(cells)
 	return r.last
 }
 
-// Fits reports whether the next row to be read matches the sum that was written with it.
+// Fits reports whether the next row read matches the checksum written with it.
 func (r *Rows) Fits(cells []string, sum string) bool {
 	fits := r.computeRowSum(cells) == sum
 	r.last = sum

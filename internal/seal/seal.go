@@ -1,4 +1,4 @@
-// Package seal ends a JSON object with a sum of itself, so that one changed bit is found when the file is read. It
+// Package seal appends a checksum to a JSON object, so that a single changed bit is found when the file is read. It
 // imports no other package of winnow.
 package seal
 
@@ -13,7 +13,7 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// The last field of a sealed object is the CRC-32C of all bytes before the comma in front of it.
+// The last field of a sealed object is the CRC-32C of all bytes before the comma that precedes the field.
 const (
 	before = ",\n  \"checksum\": \""
 	after  = "\"\n}\n"
@@ -23,7 +23,7 @@ const (
 // length is the length of a seal in bytes.
 const length = len(before) + digits + len(after)
 
-// Marshal returns a struct as an indented and sealed JSON object, with a final line end.
+// Marshal returns a struct as an indented and sealed JSON object with a final newline.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -39,14 +39,14 @@ func Marshal(v any) ([]byte, error) {
 	return fmt.Appendf(body, "%s%0*x%s", before, digits, crc32.Checksum(body, castagnoli), after), nil
 }
 
-// ErrChanged is the error for a file that is not what was written, ErrShort for one that is cut off.
+// ErrChanged is the error for a file that was changed after writing, ErrShort for a truncated file.
 var (
 	ErrChanged = errors.New("has changed since it was written: its checksum does not fit")
 	ErrShort   = errors.New("is empty or cut short")
 )
 
-// Unmarshal reads an object that [Marshal] wrote. An object without a seal, which an earlier winnow wrote, may have no
-// unknown field: a damaged seal would be one.
+// Unmarshal reads an object written by [Marshal]. An object without a seal, as written by an earlier winnow, must not
+// have an unknown field, because that may be a damaged seal.
 func Unmarshal(data []byte, v any) error {
 	if at := len(data) - length; at >= 0 && bytes.HasPrefix(data[at:], []byte(before)) &&
 		bytes.HasSuffix(data, []byte(after)) {
@@ -61,7 +61,7 @@ func Unmarshal(data []byte, v any) error {
 	err := d.Decode(v)
 	if err == nil {
 		if _, err := d.Token(); !errors.Is(err, io.EOF) {
-			return errors.New("found more after the object, expected the end of the file")
+			return errors.New("found more data after the object, expected the end of the file")
 		}
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

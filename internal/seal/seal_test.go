@@ -13,7 +13,7 @@ type record struct {
 	Later float64        `json:"later,omitempty"`
 }
 
-// Every flipped bit of a sealed object is found, wherever it is.
+// Every flipped bit of a sealed object is found.
 func TestEveryBit(t *testing.T) {
 	want := record{"a <b> & c", map[string]int{"x": 1, "y": -7}, 0.25}
 	data, err := Marshal(want)
@@ -38,7 +38,7 @@ func TestEveryBit(t *testing.T) {
 	}
 }
 
-// An object without a seal is read if it has no unknown field. A sealed one may have more fields.
+// An object without a seal is read if it has no unknown field. A sealed object may have unknown fields.
 func TestWithoutSeal(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name": "a"}`:                         "",

@@ -1,5 +1,5 @@
-// Package seen checks whether an image's file is the one that a vector was made from, by its size and time. It does not
-// notice a replaced file of the same size and time. It imports no other package of winnow.
+// Package seen checks, by size and modification time, whether an image's file is unchanged since its vector was
+// computed. A replaced file of the same size and time goes unnoticed. The package imports no other package of winnow.
 package seen
 
 import (
@@ -13,26 +13,26 @@ import (
 	"time"
 )
 
-// Unknown is the line of an image whose file is not known: one of an object store, or of an array of pictures.
+// Unknown is the line for an image without a known file: in an object store, or in an array of images.
 const Unknown = "-"
 
-// State says what became of an image's file since its vector was made.
+// State describes what happened to an image's file since its vector was computed.
 type State string
 
 // The states of an image's file.
 const (
-	Same    State = ""        // or nothing is known of it
-	Changed State = "changed" // its size or its time differs
+	Same    State = ""        // unchanged, or unknown
+	Changed State = "changed" // the size or the time differs
 	Gone    State = "gone"
 )
 
-// Line returns the size and the time of a file.
+// Line returns the size and modification time of a file as a line.
 func Line(info fs.FileInfo) string {
 	return fmt.Sprintf("%d %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))
 }
 
-// Stamp returns the line of an image's file below a base; for an image in a .zip file that of the .zip file. It returns
-// Unknown if there is no file of this name.
+// Stamp returns the line for an image's file below a base; for an image in a .zip file, it is the line of the .zip
+// file. It returns Unknown if there is no file with this name.
 func Stamp(base, path string) (string, error) {
 	file := filepath.FromSlash(path)
 	if !filepath.IsAbs(file) {
@@ -52,8 +52,8 @@ func Stamp(base, path string) (string, error) {
 	}
 }
 
-// Compare compares the file of an image below a base with a line of its size and time. What cannot be looked at for
-// another reason than that it does not exist counts as the same, and so does a line of another form.
+// Compare compares an image's file below a base with a line of its size and time. It returns Same if the file exists
+// but cannot be examined, and if the line has another format.
 func Compare(base, path, line string) State {
 	if size, at, _ := strings.Cut(line, " "); size == "" || !strings.HasSuffix(at, "Z") {
 		return Same
@@ -68,13 +68,13 @@ func Compare(base, path, line string) State {
 	return Changed
 }
 
-// Tally counts images whose files are gone or changed since their vectors were made.
+// Tally counts images whose files are missing or have changed since their vectors were computed.
 type Tally struct {
-	First string // of them
+	First string // path of the first such image
 	all   map[string]bool
 }
 
-// Add counts an image, once.
+// Add counts an image unless it was counted before.
 func (t *Tally) Add(path string, state State) {
 	if state == Same {
 		return
@@ -85,13 +85,13 @@ func (t *Tally) Add(path string, state State) {
 	t.all[path] = true
 }
 
-// Words says how many images changed or are gone, "" if none.
+// Words describes how many images have changed or are missing; "" if none.
 func (t *Tally) Words() string {
 	switch len(t.all) {
 	case 0:
 		return ""
 	case 1:
-		return "1 image changed or is gone"
+		return "1 image has changed or is missing"
 	}
-	return fmt.Sprintf("%d images changed or are gone", len(t.all))
+	return fmt.Sprintf("%d images have changed or are missing", len(t.all))
 }

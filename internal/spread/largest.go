@@ -1,6 +1,6 @@
 package spread
 
-// KthLargest returns the k-th largest value, k from 1. It reorders v.
+// KthLargest returns the k-th largest value, counting from 1. It reorders v.
 func KthLargest(v []float32, k int) float32 {
 	lo, hi := 0, len(v)-1
 	for lo < hi {

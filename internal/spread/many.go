@@ -9,16 +9,16 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Difference is the difference between two methods over their common repetitions.
+// Difference summarises the differences between two methods over common repetitions.
 type Difference struct {
-	N         int     // repetitions
-	Mean      float64 // NaN: no repetitions
-	Low, High float64 // 95 % confidence interval of the mean, by Student's t; NaN with fewer than two
-	P         float64 // two-sided p-value of no difference, by the same; NaN with fewer than two
-	SD        float64 // of the differences; NaN with fewer than two
+	N         int     // number of repetitions
+	Mean      float64 // NaN without repetitions
+	Low, High float64 // 95 % confidence interval of the mean (Student's t); NaN with fewer than two repetitions
+	P         float64 // two-sided p-value for no difference (Student's t); NaN with fewer than two repetitions
+	SD        float64 // standard deviation of the differences; NaN with fewer than two repetitions
 }
 
-// Summary is the mean of some repetitions and their sample standard deviation; both are NaN if there are too few.
+// Summary is the mean and the sample standard deviation of some repetitions; each is NaN if there are too few.
 type Summary struct {
 	N        int
 	Mean, SD float64
@@ -36,7 +36,7 @@ func Summarize(values []float64) Summary {
 	return s
 }
 
-// Compare summarises differences.
+// Compare summarises differences of repetitions.
 func Compare(d []float64) Difference {
 	out := Difference{N: len(d), Mean: math.NaN(), Low: math.NaN(), High: math.NaN(), P: math.NaN(),
 		SD: math.NaN()}
@@ -61,16 +61,16 @@ func Compare(d []float64) Difference {
 	return out
 }
 
-// power is the chance of finding a difference that [Difference.Needs] asks for.
+// power is the probability of finding a difference that [Difference.Needs] aims for.
 const power = 0.8
 
-// mostNeeded bounds [Difference.Needs]: a difference that takes more repetitions is not worth looking for.
+// mostNeeded limits [Difference.Needs]: a difference that needs more repetitions is not worth pursuing.
 const mostNeeded = 1000
 
-// Needs returns how many repetitions would find a difference of this mean and spread with a chance of 80 %, by a
-// two-sided t-test at level alpha: the smallest n with (t(n-1, 1-α/2) + t(n-1, .8)) SD/√n ≤ |mean| (Cohen 1988,
-// section 2.4, with quantiles of Student's t for the noncentral distribution). It returns 0 if more than 1,000 are
-// needed, or if the spread is unknown. The mean and the spread of few repetitions are themselves uncertain.
+// Needs returns the number of repetitions that would find a difference with this mean and spread with a probability of
+// 80 %, by a two-sided t-test at level alpha: the smallest n with (t(n-1, 1-α/2) + t(n-1, .8)) SD/√n ≤ |mean| (Cohen
+// 1988, section 2.4, with quantiles of Student's t instead of the noncentral distribution). It returns 0 if more than
+// 1,000 are needed or the spread is unknown. The mean and the spread of few repetitions are uncertain.
 func (d Difference) Needs(alpha float64) int {
 	if !(math.Abs(d.Mean) > 0) || math.IsNaN(d.SD) {
 		return 0
@@ -87,7 +87,7 @@ func (d Difference) Needs(alpha float64) int {
 	return 0
 }
 
-// Holm corrects p-values for multiple comparisons (Holm 1979). NaNs stay NaN and do not count.
+// Holm corrects p-values for multiple comparisons (Holm 1979). NaNs stay NaN and are not counted.
 func Holm(p []float64) []float64 {
 	var order []int
 	for i, v := range p {

@@ -7,12 +7,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Rounding is how far sums of equal shares may differ by rounding: smaller differences count as none.
+// Rounding is the largest rounding error of sums of equal shares; smaller differences are treated as 0.
 const Rounding = 1e-12
 
-// T returns the one-sided p-value of a mean above 0 (Student 1908); NaN with fewer than two values. If all
-// values are the same, t has no spread to work with and only the sign counts: 2^-n above 0 (sign test),
-// otherwise 1.
+// T returns the one-sided p-value of a mean above 0 (Student 1908), NaN with fewer than two values. If all values are
+// equal, the t statistic is undefined; T then uses the sign test and returns 2^-n for values above 0, else 1.
 func T(d []float64) float64 {
 	if len(d) < 2 {
 		return math.NaN()

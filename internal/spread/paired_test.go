@@ -11,11 +11,11 @@ func TestT(t *testing.T) {
 	if p := spread.T([]float64{1}); !math.IsNaN(p) {
 		t.Error(p)
 	}
-	if p := spread.T([]float64{1, 1}); p != .25 { // two signs alike, by chance once in four times
+	if p := spread.T([]float64{1, 1}); p != .25 { // two positive values: 1/4 by the sign test
 		t.Error(p)
 	}
 	if p := spread.T([]float64{.3 - .2, .1, .4 - .3, .1,
-		.1}); p != 1./32 { // alike but for the rounding of the differences
+		.1}); p != 1./32 { // equal up to rounding of the differences
 		t.Error(p)
 	}
 	if p := spread.T([]float64{.3 - .2 - .1, .4 - .3 - .1}); p != 1 {
@@ -24,13 +24,13 @@ func TestT(t *testing.T) {
 	if p := spread.T([]float64{0, 0}); p != 1 {
 		t.Error(p)
 	}
-	// the density of Student with four degrees of freedom, integrated numerically from t = 2.092457497
+	// the density of Student's t with 4 degrees of freedom, integrated numerically from t = 2.092457497
 	if p := spread.T([]float64{1, 2, 3, 4, -1}); math.Abs(p-0.0522700) > 1e-6 {
 		t.Error(p)
 	}
 }
 
-// The interval of 1, 2, 3, 4, 5 around 3 reaches t(4, 0.975) = 2.776445 times sqrt(2.5/5).
+// The interval of 1, 2, 3, 4, 5 around 3 extends t(4, 0.975) = 2.776445 times sqrt(2.5/5).
 func TestCompare(t *testing.T) {
 	d := spread.Compare([]float64{1, 2, 3, 4, 5})
 	if d.N != 5 || d.Mean != 3 || math.Abs(d.High-3-2.776445*math.Sqrt(.5)) > 1e-5 ||
@@ -40,7 +40,7 @@ func TestCompare(t *testing.T) {
 	if turned := spread.Compare([]float64{-1, -2, -3, -4, -5}); turned.P != d.P || turned.Mean != -3 {
 		t.Errorf("%+v", turned)
 	}
-	// with one degree of freedom p = 1 - (2/π) atan t; t of 1 and 3 is 2
+	// with one degree of freedom, p = 1 - (2/π) atan t; the t of 1 and 3 is 2
 	if two := spread.Compare([]float64{1, 3}); math.Abs(two.P-(1-2/math.Pi*math.Atan(2))) > 1e-9 ||
 		math.Abs(two.SD-math.Sqrt2) > 1e-12 {
 		t.Errorf("of two: %+v", two)
@@ -68,8 +68,8 @@ func TestHolm(t *testing.T) {
 	}
 }
 
-// Needs agrees with tables of power for paired t-tests (Cohen 1988, table 2.4.1: d = 1, .8, .5 at α = .05 and power .8
-// need 10, 15 and 34 pairs) within one.
+// Needs agrees within one with power tables for paired t-tests (Cohen 1988, table 2.4.1: d = 1, .8, .5 at α = .05 and
+// power .8 need 10, 15 and 34 pairs).
 func TestNeeds(t *testing.T) {
 	for mean, want := range map[float64]int{1: 10, .8: 15, .5: 34, -.5: 34} {
 		if n := (spread.Difference{Mean: mean, SD: 1}).Needs(.05); n < want-1 || n > want+1 {

@@ -1,5 +1,5 @@
-// Package spread summarises values as a box plot does, and compares two methods by the differences of their
-// repetitions, seed by seed.
+// Package spread summarises values as a box plot does. It also compares two methods by the differences of their
+// repetitions, paired by seed.
 package spread
 
 import (
@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// Spread is a box plot in numbers.
+// Spread holds the numbers of a box plot.
 type Spread struct {
 	N      int     `json:"n"`
 	Least  float64 `json:"least"`
-	Low    float64 `json:"low"` // least value within 1.5 (Q3-Q1) of Q1: the lower whisker
+	Low    float64 `json:"low"` // the lower whisker: the smallest value within 1.5 (Q3-Q1) of Q1
 	Q1     float64 `json:"q1"`
 	Median float64 `json:"median"`
 	Q3     float64 `json:"q3"`
@@ -38,8 +38,8 @@ func New(values []float64) Spread {
 	return s
 }
 
-// Quantile returns the value below which the share p of an ascending list lies, interpolated linearly at (n-1)p
-// (Hyndman and Fan 1996, type 7, as in numpy and R). It is NaN for an empty list.
+// Quantile returns the p-quantile of an ascending list, interpolated linearly at (n-1)p (Hyndman and Fan 1996, type 7,
+// as in numpy and R). It is NaN for an empty list.
 func Quantile(rising []float64, p float64) float64 {
 	if len(rising) == 0 {
 		return math.NaN()
@@ -52,7 +52,7 @@ func Quantile(rising []float64, p float64) float64 {
 	return Between(rising[i], rising[i+1], at-float64(i))
 }
 
-// Between returns the point a share of the way from a to b, exact at both ends, as numpy computes it.
+// Between returns the point a share of the way from a to b. It is exact at both ends and computed as in numpy.
 func Between(a, b, share float64) float64 {
 	if share >= 0.5 {
 		return b - (b-a)*(1-share)

@@ -9,7 +9,7 @@ import (
 	"winnow/internal/spread"
 )
 
-// numpy.percentile gives the same quartiles; the whiskers are by hand.
+// The quartiles agree with numpy.percentile; the whiskers were computed by hand.
 func TestNew(t *testing.T) {
 	values := []float64{9, 1, 2, math.NaN(), 3, 4, 100, math.Inf(1), -50}
 	want := spread.Spread{N: 7, Least: -50, Low: 1, Q1: 1.5, Median: 3, Q3: 6.5, High: 9, Most: 100}
@@ -37,7 +37,7 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// numpy 1.24's quantile gives these to the bit; the shorter a + share·(b-a) does not.
+// The results equal numpy 1.24's quantile to the bit, unlike those of the simpler a + share·(b-a).
 func TestQuantileIsNumpys(t *testing.T) {
 	list := []float64{0.1, 0.3, 0.7, 1.1}
 	for p, want := range map[float64]float64{0.21: 0.22599999999999998, 0.22: 0.23199999999999998, 0.23: 0.238} {

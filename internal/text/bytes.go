@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Bytes is a size of memory or disk: "2 GiB", "512 MiB", "200 MB", "4096", or "0".
+// Bytes is a size of memory or disk, written as "2 GiB", "512 MiB", "200 MB", "4096", or "0".
 type Bytes int64
 
-// byteUnits are tried in this order: "B" after the units that end in it.
+// byteUnits lists the units in the order in which they are tried: "B" follows the units that end in "B".
 var byteUnits = []struct {
 	name  string
 	bytes float64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
 	{"TB", 1e12}, {"B", 1}, {"", 1}}
 
-// maxBytes bounds sizes to what a float64 counts exactly.
+// maxBytes limits sizes to integers that a float64 represents exactly.
 const maxBytes = 1 << 53
 
 // UnmarshalText reads a size, rounded down to bytes.
@@ -36,7 +36,7 @@ func (b *Bytes) UnmarshalText(given []byte) error {
 	return fmt.Errorf("found %q, expected for example \"2 GiB\" or \"512 MiB\", or 0", given)
 }
 
-// String returns the size as files have it.
+// String returns the exact size, as written to files.
 func (b Bytes) String() string {
 	if b == 0 {
 		return "0"
@@ -53,5 +53,5 @@ func (b Bytes) String() string {
 // MarshalText writes a size.
 func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// Approx returns the size for people, rounded to a tenth of its unit.
+// Approx returns the size for display, rounded to a tenth of its unit.
 func (b Bytes) Approx() string { return Approx(int64(b)) }

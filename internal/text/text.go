@@ -1,4 +1,4 @@
-// Package text formats numbers, sizes, names and tables for people, and writes JSON.
+// Package text formats numbers, sizes, names and tables for display, and writes JSON.
 package text
 
 import (
@@ -43,13 +43,13 @@ func Score(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// Table aligns columns; nothing is written before Flush.
+// Table aligns columns. It writes its rows when Flush is called.
 type Table struct{ *tabwriter.Writer }
 
-// NewTable begins a table on w.
+// NewTable starts a table on w.
 func NewTable(w io.Writer) Table { return Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
 
-// Row adds a row. If the first cell begins with a line break, a blank line comes before the row.
+// Row adds a row. If the first cell starts with a line feed, a blank line precedes the row.
 func (t Table) Row(cells ...string) {
 	first, part := strings.CutPrefix(cells[0], "\n")
 	if part {
@@ -62,13 +62,13 @@ func (t Table) Row(cells ...string) {
 	fmt.Fprintln(t)
 }
 
-// Line returns a text that stays on its line and in its column: line feeds and tabs, which labels and paths may
-// hold, become \n and \t.
+// Line returns a text that stays on its line and in its column: it replaces line feeds and tabs, which labels and paths
+// may contain, by \n and \t.
 func Line(s string) string { return inLine.Replace(s) }
 
 var inLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
-// Aligned writes rows with equal numbers of cells: the columns in left aligned left, the others right.
+// Aligned writes rows with equal numbers of cells: columns listed in left are left-aligned, the others right-aligned.
 func Aligned(w io.Writer, rows [][]string, left ...int) {
 	wide := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -113,7 +113,7 @@ func Shortened(name string, n int) string {
 	return name
 }
 
-// Plural returns a number of things, named by a noun.
+// Plural returns a number with a noun in the right form.
 func Plural(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -132,7 +132,7 @@ func JSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// About formats a duration as people say it: 40 s, 7 minutes, 2.5 hours.
+// About formats a duration for people: 40 s, 7 minutes, 2.5 hours.
 func About(d time.Duration) string {
 	switch {
 	case d < 90*time.Second:

@@ -30,7 +30,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Columns are as wide as their widest cell in letters, not bytes; the second part of a table has its own widths.
+// Columns are as wide as their widest cell in letters, not bytes; each part of a table has its own widths.
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
 	w := text.NewTable(&out)
@@ -47,7 +47,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Labels and paths stay in their cell, whatever characters they contain.
+// Labels and paths stay in their cells, whatever characters they contain.
 func TestLine(t *testing.T) {
 	var out bytes.Buffer
 	w := text.NewTable(&out)
@@ -74,7 +74,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Cells are aligned by letters, not bytes, left or right; no line ends in spaces.
+// Cells are aligned by letters, not bytes, to the left or right; no line ends with spaces.
 func TestAligned(t *testing.T) {
 	var out bytes.Buffer
 	text.Aligned(&out, [][]string{{"κ", "n", "image"}, {"größe", "12", ""}}, 0, 2)

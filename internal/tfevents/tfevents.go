@@ -20,7 +20,7 @@ import (
 //
 //	length uint64 · masked CRC-32C of the length · Event as protobuf · masked CRC-32C of the event
 //
-// in little-endian order. The message numbers are those of tensorflow's event.proto and summary.proto.
+// in little-endian order. The field numbers are those of TensorFlow's event.proto and summary.proto.
 type File struct {
 	w   io.WriteCloser
 	now func() time.Time
@@ -35,8 +35,8 @@ type Scalar struct {
 	Value float64
 }
 
-// Open starts a new file in dir. TensorBoard joins the files of a folder. The session start tells it to discard
-// what earlier files hold from step on, because a resumed run writes that again.
+// Open starts a new file in dir. TensorBoard joins the files of a folder. The session start event makes it discard
+// values of earlier files from step on, because a resumed run writes them again.
 func Open(dir string, step int, now func() time.Time) (*File, error) {
 	for n := 0; ; n++ {
 		path := filepath.Join(dir, fmt.Sprintf("events.out.tfevents.%010d.winnow.%d", now().Unix(), n))
@@ -82,7 +82,7 @@ func (e *File) Write(step int, values []Scalar) error {
 	})
 }
 
-// writeEvent writes one event: wall_time = 1 (seconds, double), step = 2, and what body adds.
+// writeEvent writes one event: wall_time = 1 (seconds, double), step = 2, and the fields added by body.
 func (e *File) writeEvent(step int, body func([]byte) []byte) error {
 	const head = 12
 	b := append(e.buf[:0], make([]byte, head)...)
@@ -103,8 +103,7 @@ func (e *File) writeEvent(step int, body func([]byte) []byte) error {
 // Close closes the file.
 func (e *File) Close() error { return e.w.Close() }
 
-// maskedCRC returns CRC-32C rotated and shifted, so that a checksum stored among the data it covers stays
-// useful.
+// maskedCRC returns the CRC-32C, rotated and with an offset, so that a checksum may be stored with the data it covers.
 func maskedCRC(b []byte) uint32 {
 	sum := crc32.Checksum(b, castagnoli)
 	return (sum>>15 | sum<<17) + 0xa282ead8

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Values from outside: CRC-32C of 32 zeros (RFC 3720, B.4), and the checksum of the length 24 with which
-// event files written by TensorFlow begin.
+// Known values: the CRC-32C of 32 zeros (RFC 3720, B.4), and the checksum of the length 24 at the start of event files
+// written by TensorFlow.
 func TestMaskedCRC(t *testing.T) {
 	if sum := crc32.Checksum(make([]byte, 32), castagnoli); sum != 0x8a9136aa {
 		t.Errorf("CRC-32C of 32 zeros is %#x", sum)

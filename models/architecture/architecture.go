@@ -32,18 +32,18 @@ const (
 // Network describes a network.
 type Network struct {
 	Name          string                 `json:"name"`
-	Channels      int                    `json:"channels"` // of the input
-	Side          int                    `json:"side"`     // of the input, pixels
-	Dim           int                    `json:"dim"`      // of the features; filled in by [Find] and [List]
+	Channels      int                    `json:"channels"` // channels of the input
+	Side          int                    `json:"side"`     // side of the input in pixels
+	Dim           int                    `json:"dim"`      // dimension of the features; set by [Find] and [List]
 	Parameters    int64                  `json:"parameters"`
 	About         string                 `json:"about"`
 	Preprocessing backbone.Preprocessing `json:"-"`
 
-	Init   Initializer   `json:"-"` // of the weights of convolutions and products
+	Init   Initializer   `json:"-"` // initializer of the weights of convolutions and linear layers
 	Layers func(p *Plan) `json:"-"` // adds the layers, which end with a vector
 }
 
-// Names lists the networks.
+// Names returns the names of the networks.
 func Names() (names []string) {
 	for _, n := range networks {
 		names = append(names, n.Name)
@@ -61,7 +61,7 @@ func Find(name string) (Network, error) {
 	return n.measured(), nil
 }
 
-// List describes all networks.
+// List returns all networks.
 func List() (list []Network) {
 	for _, n := range networks {
 		list = append(list, n.measured())
@@ -107,7 +107,7 @@ func (n Network) Model(seed uint64) *graph.Model {
 	return m
 }
 
-// Metadata of a network whose weights are all still as [Network.Model] drew them.
+// Metadata that marks a network whose weights are all as [Network.Model] drew them.
 const (
 	architectureKey = "winnow.architecture"
 	seedKey         = "winnow.seed"

@@ -93,8 +93,8 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// TestSeed: the same seed gives the same bytes, another seed other weights, and an additional layer does not change
-// the weights of those before it.
+// The same seed gives the same bytes, and another seed gives other weights. An additional layer does not change the
+// weights of the layers before it.
 func TestSeed(t *testing.T) {
 	one := Network{Name: "a", Channels: 1, Side: 8, Layers: func(p *Plan) { p.Conv(4, 3, 1, 0, true); p.Flatten() }}
 	two := one

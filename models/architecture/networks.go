@@ -48,9 +48,9 @@ var networks = []Network{
 	//
 	// Not stated, and taken from Caffe's LeNet for MNIST, as the paper works with Caffe: 20 and 50 channels without
 	// padding, 500 hidden units, maximum over 2×2, weights after Caffe's "xavier", biases 0, slopes 0.25, bytes times
-	// 1/256 without a mean. Also not stated: where the activations stand; here after every layer with weights,
-	// as the plural asks (Caffe's LeNet has one, after the 500). Caffe rounds the size of a pooled map
-	// up (6×6 after the second one), this network down (5×5).
+	// 1/256 without a mean. The place of the activations is also not stated; here they follow every layer with weights,
+	// because the paper uses the plural (Caffe's LeNet has one, after the 500 units). Caffe rounds the size of a pooled
+	// map up (6×6 after the second pooling), this network rounds down (5×5).
 	{Name: "lenet", About: "LeNet with 3×3 filters and PReLU, for 28×28 digits (Yu et al., ECCV 2018)", Channels: 1,
 		Side: 28, Preprocessing: greyOf(28, 1./256, 0, 1), Init: LecunUniform, Layers: func(p *Plan) {
 			for _, out := range []int{20, 50} {
@@ -77,14 +77,14 @@ var networks = []Network{
 		}},
 }
 
-// normalisedConv is a convolution that keeps the size of maps up to its stride, batch normalisation and a rectifier.
+// normalisedConv adds a convolution with padding, a batch normalisation and a rectifier.
 func normalisedConv(p *Plan, out, kernel, stride int) {
 	p.Conv(out, kernel, stride, kernel/2, false)
 	p.BatchNorm()
 	p.Relu()
 }
 
-// residualLayers adds a stem and three stages of blocks.
+// residualLayers adds a stem and three stages of residual blocks.
 func residualLayers(p *Plan, blocks int) {
 	p.Stage("stem", func() { normalisedConv(p, 16, 3, 1) })
 	for i, out := range []int{16, 32, 64} {
@@ -97,7 +97,8 @@ func residualLayers(p *Plan, blocks int) {
 	p.GlobalAverage()
 }
 
-// ResidualBlock adds two convolutions to their input, and a rectifier. With halve, they halve the side of the maps.
+// ResidualBlock adds a block that sums two convolutions and their input, and a rectifier. With halve, it halves the
+// side of the maps.
 func ResidualBlock(p *Plan, out int, halve bool) {
 	stride, shortcut := 1, func() {}
 	if halve {
@@ -117,7 +118,7 @@ func ResidualBlock(p *Plan, out int, halve bool) {
 var cifar = backbone.Preprocessing{Resize: 32, Exact: true, Crop: 32, Interpolation: "bilinear", Channels: "RGB",
 	Scale: 1. / 255, Mean: [3]float32{0.4914, 0.4822, 0.4465}, Std: [3]float32{0.2470, 0.2435, 0.2616}, EXIF: true}
 
-// greyOf is the whole picture in grey at the size of the input.
+// greyOf returns the preprocessing that converts the whole image to grey and resizes it to side × side.
 func greyOf(side int, scale, mean, std float32) backbone.Preprocessing {
 	return backbone.Preprocessing{Resize: side, Exact: true, Crop: side, Interpolation: "bilinear", Channels: "L",
 		Scale: scale, Mean: [3]float32{mean, mean, mean}, Std: [3]float32{std, std, std}, EXIF: true}

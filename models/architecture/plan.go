@@ -76,7 +76,7 @@ func (p *Plan) nextName(kind string) string {
 	return fmt.Sprint(kind, p.numbers[kind])
 }
 
-// addLayer adds a node that reads the last tensor and some weights. Its output, which has its name, is then the last.
+// addLayer adds a node that reads the last tensor and some weights. The node's output becomes the last tensor.
 func (p *Plan) addLayer(name, op string, weights []weight, attributes ...*graph.Attribute) {
 	inputs := []string{p.tensor}
 	for _, w := range weights {
@@ -101,7 +101,7 @@ func (p *Plan) drawnWeight(name string, dims ...int64) weight {
 	return w
 }
 
-// Conv is a square convolution, with biases of 0 if bias is true.
+// Conv adds a square convolution, with biases of 0 if bias is true.
 func (p *Plan) Conv(out, kernel, stride, pad int, bias bool) {
 	name, k := p.nextName("conv"), int64(kernel)
 	weights := []weight{p.drawnWeight(name, int64(out), int64(p.channels), k, k)}
@@ -112,7 +112,7 @@ func (p *Plan) Conv(out, kernel, stride, pad int, bias bool) {
 	p.channels, p.side = out, (p.side+2*pad-kernel)/stride+1
 }
 
-// MaxPool takes the maximum of windows.
+// MaxPool adds a layer that takes the maximum of square windows.
 func (p *Plan) MaxPool(kernel, stride, pad int) {
 	p.addLayer(p.nextName("pool"), "MaxPool", nil, windowAttributes(kernel, stride, pad)...)
 	p.side = (p.side+2*pad-kernel)/stride + 1
@@ -124,7 +124,7 @@ func windowAttributes(kernel, stride, pad int) []*graph.Attribute {
 		graph.Ints("strides", s, s)}
 }
 
-// BatchNorm is batch normalisation.
+// BatchNorm adds a batch normalisation.
 func (p *Plan) BatchNorm() {
 	name, dims := p.nextName("norm"), []int64{int64(p.channels)}
 	p.addLayer(name, "BatchNormalization", []weight{{name: name + ".scale", dims: dims, value: 1},
@@ -132,10 +132,10 @@ func (p *Plan) BatchNorm() {
 		{name: name + ".variance", dims: dims, value: 1}}, graph.Float("epsilon", 1e-5), graph.Float("momentum", 0.9))
 }
 
-// Relu is a rectifier.
+// Relu adds a rectifier.
 func (p *Plan) Relu() { p.addLayer(p.nextName("relu"), "Relu", nil) }
 
-// PRelu is a rectifier with a trained slope below 0, one per channel, at first 0.25.
+// PRelu adds a rectifier with a trained slope below 0 for each channel, initially 0.25.
 func (p *Plan) PRelu() {
 	dims := []int64{int64(p.channels), 1, 1}
 	if p.side == 0 {
@@ -145,20 +145,20 @@ func (p *Plan) PRelu() {
 	p.addLayer(name, "PRelu", []weight{{name: name + ".slope", dims: dims, value: 0.25}})
 }
 
-// Flatten makes maps a vector.
+// Flatten adds a layer that converts maps to a vector.
 func (p *Plan) Flatten() {
 	p.addLayer(p.nextName("flatten"), "Flatten", nil, graph.Int("axis", 1))
 	p.channels, p.side = p.channels*p.side*p.side, 0
 }
 
-// GlobalAverage is the mean of each map, as a vector.
+// GlobalAverage adds a layer that returns the mean of each map as a vector.
 func (p *Plan) GlobalAverage() {
 	p.addLayer(p.nextName("average"), "GlobalAveragePool", nil)
 	p.side = 1
 	p.Flatten()
 }
 
-// Linear is a matrix product with biases of 0.
+// Linear adds a matrix product with biases, which are initially 0.
 func (p *Plan) Linear(out int) {
 	name := p.nextName("linear")
 	p.addLayer(name, "Gemm", []weight{p.drawnWeight(name, int64(out), int64(p.channels)),

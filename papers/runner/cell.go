@@ -21,7 +21,7 @@ type training struct {
 	labels *labelled
 	data   run.Data
 	from   *data
-	every  config.Span // interval of the checkpoints, if the network is trained
+	every  config.Span // interval between checkpoints, if the network is trained
 }
 
 // prepareCell joins a cell's labels with their features.
@@ -38,7 +38,7 @@ func (r *reproduction) prepareCell(ctx context.Context, cell studies.Cell) (t tr
 	if t.data, err = run.Join(ctx, t.labels.data, t.from.store); err != nil {
 		return t, err
 	}
-	// Recipes name the papers' sizes; the bank must not hold an image several times.
+	// Recipes contain the papers' bank sizes. On smaller data the bank must not hold an image several times.
 	t.cfg.Bank.Size = min(t.cfg.Bank.Size, t.data.Train.Len())
 	if from := t.from.from; t.cfg.Finetune.On() {
 		t.cfg.Data = config.Data{
@@ -48,10 +48,10 @@ func (r *reproduction) prepareCell(ctx context.Context, cell studies.Cell) (t tr
 	return t, nil
 }
 
-// embedder returns the vectors of images, given their features.
+// embedder embeds images, given their features.
 type embedder func(features.Set) (features.Set, error)
 
-// runCell makes a cell, with or without a training.
+// runCell computes a cell's outcome, with or without a training.
 func (r *reproduction) runCell(ctx context.Context, cell studies.Cell, at func(share float64)) (
 	studies.Outcome, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
@@ -91,12 +91,13 @@ func (r *reproduction) runCell(ctx context.Context, cell studies.Cell, at func(s
 	return o, err
 }
 
-// newFrozenEmbedder returns the features unchanged.
+// newFrozenEmbedder returns an embedder that leaves the features unchanged.
 func newFrozenEmbedder(ctx context.Context) embedder {
 	return func(set features.Set) (features.Set, error) { return folder.EmbedFrozen(ctx, set) }
 }
 
-// newUntrainedEmbedder returns the features unchanged, or whitened to the dimension that a head would have.
+// newUntrainedEmbedder returns an embedder that leaves the features unchanged, or whitens them to the dimension that a
+// head would have.
 func newUntrainedEmbedder(ctx context.Context, how string, t training) (embedder, error) {
 	if how == studies.Frozen {
 		return newFrozenEmbedder(ctx), nil
@@ -108,7 +109,7 @@ func newUntrainedEmbedder(ctx context.Context, how string, t training) (embedder
 	return func(set features.Set) (features.Set, error) { return white.EmbedSet(ctx, set) }, nil
 }
 
-// newHeadEmbedder embeds images with a head on the network's present state.
+// newHeadEmbedder returns an embedder that uses a head on the network's current state.
 func newHeadEmbedder(ctx context.Context, on *run.Training, h *head.Head) embedder {
 	return func(set features.Set) (features.Set, error) {
 		now, err := on.Now(ctx, set)
@@ -119,7 +120,7 @@ func newHeadEmbedder(ctx context.Context, on *run.Training, h *head.Head) embedd
 	}
 }
 
-// newNetworkEmbedder embeds images with the network's present state, without a head.
+// newNetworkEmbedder returns an embedder that uses the network's current state without a head.
 func newNetworkEmbedder(ctx context.Context, on *run.Training) embedder {
 	return func(set features.Set) (features.Set, error) {
 		now, err := on.Now(ctx, set)
@@ -135,7 +136,7 @@ func (r *reproduction) trainAndMeasureCell(ctx context.Context, o *studies.Outco
 	cell studies.Cell, at func(share float64)) error {
 	last := r.Study.State == studies.Last
 	if last && !r.followsValidation() && cell.Choice == 0 {
-		t.data.Validation = features.Set{} // nothing depends on it
+		t.data.Validation = features.Set{} // the outcome does not depend on validation
 	}
 	start := time.Now()
 	on, dir, err := r.resolveTraining(ctx, t, cell)
@@ -148,7 +149,7 @@ func (r *reproduction) trainAndMeasureCell(ctx context.Context, o *studies.Outco
 		return err
 	}
 	observers := []train.Observer{seen.observeFact, train.On(func(s train.Step) {
-		at(0.99 * float64(s.Number) / float64(max(on.Steps, 1))) // measuring follows
+		at(0.99 * float64(s.Number) / float64(max(on.Steps, 1))) // measuring takes the rest
 	})}
 	if dir != "" {
 		keeps, err := seen.keepSeen(dir, on.Resumed, start)

@@ -23,15 +23,15 @@ import (
 
 // Source is a dataset with its features.
 type Source struct {
-	Name     string // the paper's; "" stands in for every dataset of the study, and must be the only source
+	Name     string // the dataset's name in the paper; "": replaces every dataset of the study, as the only source
 	Manifest location.Source
-	Features string          // {seed} stands for the seed, if each has its own network
-	Root     location.Source // of the images, to train the network; zero: Options.Root or Manifest's folder
+	Features string          // the store; {seed} is replaced by the seed if each seed has its own network
+	Root     location.Source // location of the images, to train the network; zero: Options.Root or Manifest's folder
 }
 
-// data is a dataset with its features, read.
+// data is an opened dataset with its features.
 type data struct {
-	name  string // in words
+	name  string // for messages and reports
 	from  Source
 	clean *datasets.Dataset
 	store *features.Store
@@ -40,11 +40,11 @@ type data struct {
 	labels map[string]*labelled // by noise, rate, seed and protocol
 }
 
-// labelled is a dataset as a training sees it.
+// labelled is a dataset with the labels that a training uses.
 type labelled struct {
 	once sync.Once
 	data *datasets.Dataset
-	rate float64 // realised share of wrong labels
+	rate float64 // actual share of wrong labels
 	err  error
 }
 
@@ -74,7 +74,7 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 // makeSeededKey returns the key of a dataset's features for a seed.
 func makeSeededKey(name string, seed uint64) string { return fmt.Sprintf("%s {%d}", name, seed) }
 
-// checkData finds the errors that would end a cell after its training, before anything is trained.
+// checkData checks the data before any training, for errors that would otherwise stop a cell after its training.
 func (r *reproduction) checkData(ctx context.Context) error {
 	tunes := slices.ContainsFunc(r.Study.Rows, func(row studies.Row) bool {
 		return len(r.Study.Choices(row)) > 0 && r.isRowWanted(row)
@@ -82,13 +82,13 @@ func (r *reproduction) checkData(ctx context.Context) error {
 	for _, d := range r.listUsedData() {
 		rows, _, _, err := lookup.Rows(d.clean, d.store, d.clean.Select(datasets.Train), "train ")
 		if err == nil && len(rows) == 0 {
-			err = fmt.Errorf("has no image in the split train; it has %s", d.clean.SplitNames())
+			err = fmt.Errorf("no image in the split train, expected one or more; found splits %s", d.clean.SplitNames())
 		}
 		if err == nil && len(r.listNeededMetrics(d.clean)) > 0 {
 			_, _, err = testOf(ctx, d.clean, d.store)
 		}
 		if err == nil && tunes && len(d.clean.Select(datasets.Validation)) == 0 {
-			err = hint.With(fmt.Errorf("has no validation split, by which %s chooses settings", r.Study.Name),
+			err = hint.With(fmt.Errorf("no validation split, which %s needs to choose settings", r.Study.Name),
 				"make one: winnow data import can hold out a validation split")
 		}
 		if err != nil {
@@ -120,8 +120,8 @@ func newData(name string, d *datasets.Dataset, s *features.Store) *data {
 	return &data{name: name, clean: d, store: s, labels: map[string]*labelled{}}
 }
 
-// findRowData returns the data that a row is trained on in a column, for a seed, or nil. Data that stand in for every
-// dataset have features of only one network.
+// findRowData returns the data on which a row is trained in a column for a seed, or nil without such data. Data that
+// replace every dataset have features of only one network.
 func (r *reproduction) findRowData(row studies.Row, column studies.Column, seed uint64) *data {
 	name := row.Source(column)
 	if row.Network != "" {
@@ -150,13 +150,14 @@ func (r *reproduction) listUsedData() (list []*data) {
 	return list
 }
 
-// The noise of a column besides the models of winnow data corrupt.
+// Values of a column's noise in addition to the noise models of "winnow data corrupt".
 const (
 	trueLabels  = "none"  // the true labels, if known
-	givenLabels = "given" // as the manifest has them
+	givenLabels = "given" // the manifest's labels
 )
 
-// labelData returns the dataset as a row's training sees it in a column, for a seed. It is made once.
+// labelData returns the dataset with the labels on which a row is trained in a column for a seed. It makes each such
+// dataset once.
 func (d *data) labelData(ctx context.Context, labels string, column studies.Column, seed uint64) (*labelled, error) {
 	noise, rate := column.Noise, column.Rate
 	if labels == studies.True {
@@ -174,8 +175,8 @@ func (d *data) labelData(ctx context.Context, labels string, column studies.Colu
 	return l, l.err
 }
 
-// dropWrong returns the data without the training images whose label is wrong or, if labels are [studies.Random],
-// without as many drawn at random.
+// dropWrong returns the data without the training images whose label is wrong. If labels is [studies.Random], it
+// leaves out the same number of random training images instead.
 func dropWrong(d *datasets.Dataset, labels string, seed uint64) *datasets.Dataset {
 	drop, rows := map[int]bool{}, d.Labelled(datasets.Train)
 	for _, i := range rows {

@@ -19,11 +19,11 @@ import (
 	"winnow/run/config"
 )
 
-// drawnData names the data of a study without files.
-const drawnData = "what is drawn from the seed"
+// drawnData describes the data of a study without files.
+const drawnData = "data drawn from the seed"
 
-// drawCell fills in a cell of a study without data: the error of an estimate of a concentration (PRISM's Fig. 4). All
-// estimators see the same draws.
+// drawCell computes a cell of a study without data: the error of an estimate of a concentration (PRISM's Fig. 4). All
+// estimators use the same draws.
 func (r *reproduction) drawCell(ctx context.Context, o *studies.Outcome, cell studies.Cell) error {
 	s, err := r.newConcentration(cell)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *reproduction) drawCell(ctx context.Context, o *studies.Outcome, cell st
 	return err
 }
 
-// newConcentration returns the setting of a cell's draws.
+// newConcentration returns the settings of a cell's draws.
 func (r *reproduction) newConcentration(cell studies.Cell) (s theory.Concentration, err error) {
 	settings := r.settingsDrawn(cell)
 	var text strings.Builder
@@ -54,8 +54,8 @@ func (r *reproduction) newConcentration(cell studies.Cell) (s theory.Concentrati
 	return s, s.Check()
 }
 
-// settingsDrawn returns the settings of a cell as texts: the study's, then the column's, then those asked for. Later
-// ones replace earlier ones.
+// settingsDrawn returns the settings of a cell as texts: the study's, then the column's, then the given settings. Later
+// settings replace earlier ones.
 func (r *reproduction) settingsDrawn(cell studies.Cell) map[string]string {
 	all := map[string]string{}
 	for _, s := range slices.Concat(r.Study.Set, r.Study.Columns[cell.Column].Set, r.Set) {
@@ -65,7 +65,7 @@ func (r *reproduction) settingsDrawn(cell studies.Cell) map[string]string {
 	return all
 }
 
-// hashDrawn is hashCell for a cell of a study without data.
+// hashDrawn does the work of hashCell for a cell of a study without data.
 func (r *reproduction) hashDrawn(cell studies.Cell) (string, error) {
 	s, err := r.newConcentration(cell)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d concentration %+v %s\n", cellVersion, s,
@@ -73,16 +73,16 @@ func (r *reproduction) hashDrawn(cell studies.Cell) (string, error) {
 	return hex.EncodeToString(sum[:])[:24], err
 }
 
-// timesSteps reports whether the study times the steps of trainings (PRISM's Tables V and VI). Nothing else may run
-// while they are measured.
+// timesSteps reports whether the study times the steps of trainings (PRISM's Tables V and VI). No other job may run
+// while steps are timed.
 func (r *reproduction) timesSteps() bool {
 	return slices.Contains(r.Study.Measures, studies.Seconds5000)
 }
 
-// timedSteps is the number of steps that are timed, after those that fill the bank.
+// timedSteps is the number of timed steps. They follow the steps that fill the bank.
 const timedSteps = 200
 
-// timeCell times the steps of a cell's training. The time of a step is that of an undisturbed one, the lower quartile.
+// timeCell times the steps of a cell's training. It uses the lower quartile as the time of an undisturbed step.
 func (r *reproduction) timeCell(ctx context.Context, o *studies.Outcome, cell studies.Cell) error {
 	t, on, err := r.resolveBrief(ctx, cell)
 	if err != nil {

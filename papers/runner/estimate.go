@@ -10,13 +10,13 @@ import (
 	"winnow/run/grid"
 )
 
-// Steps of a training in an estimate: the first ones warm up, the others are timed.
+// Numbers of training steps in an estimate. The first steps warm up and are not timed.
 const (
 	warmUp        = 5
 	estimateSteps = 30
 )
 
-// estimateCell estimates the cost of a cell from a few steps and one measurement. A cell without a training is run.
+// estimateCell estimates a cell's cost from a few steps and one measurement. It fully runs a cell without a training.
 func (r *reproduction) estimateCell(ctx context.Context, cell studies.Cell) (cost grid.Cost, err error) {
 	if r.Study.Rows[cell.Row].Recipe == "" {
 		o, err := r.runCell(ctx, cell, func(float64) {})
@@ -38,7 +38,7 @@ func (r *reproduction) estimateCell(ctx context.Context, cell studies.Cell) (cos
 	return grid.Cost{Steps: on.Steps, Seconds: each.Seconds()}, err
 }
 
-// resolveBrief resolves a cell's training for some of its steps: without validation, and without a folder.
+// resolveBrief resolves a cell's training for running only some of its steps, without validation and without a folder.
 func (r *reproduction) resolveBrief(ctx context.Context, cell studies.Cell) (
 	t training, on *run.Training, err error) {
 	if t, err = r.prepareCell(ctx, cell); err != nil {

@@ -14,23 +14,23 @@ import (
 	"winnow/papers/studies"
 )
 
-// judgements are the measures of how well wrong labels are found. Those after mended need scores that are
+// judgements lists the measures of how well wrong labels are found. The measures after mended need scores that are
 // probabilities.
 //
-//	auroc, ap  of the order
-//	found      share of wrong labels among the n most suspect, if n labels are wrong: precision, recall and F1 in one
+//	auroc, ap  AUROC and average precision of the ranking
+//	found      share of wrong labels among the n most suspect, if n labels are wrong: precision, recall and F1 at once
 //	found-1    share of wrong labels among the most suspect 1 % of the images; found-5 likewise
-//	mended     share of the wrong labels for which the true label is suggested
+//	mended     share of the wrong labels whose suggested label is the true label
 //	expected   mean of 1 - score: the share of wrong labels expected from the scores
-//	error      mean |score - share right| over ten bins of equal size
+//	error      mean |mean score - share of right labels| over ten bins of equal size
 //	chosen     share of the images flagged at an expected precision of .9
-//	precision  share of wrong labels among these
+//	precision  share of wrong labels among the flagged labels
 var judgements = []string{
 	auroc, "ap", "found", "found-1", "found-5", "mended", "expected", "error", "chosen", "precision",
 }
 
-// judgeLabels scores the training labels and compares the scores with the truth. Images alone with their label are left
-// out.
+// judgeLabels scores the training labels and compares the scores with the true labels. It leaves out images that are
+// the only ones with their label.
 func (r *reproduction) judgeLabels(
 	ctx context.Context,
 	o *studies.Outcome,
@@ -47,7 +47,7 @@ func (r *reproduction) judgeLabels(
 			n++
 		}
 	}
-	rate := min((float64(n)+0.5)/float64(z.Len()), 0.99) // calls n labels wrong
+	rate := min((float64(n)+0.5)/float64(z.Len()), 0.99) // flags n labels
 	asked.Classes, asked.Seed, asked.Rate, asked.JustRank = len(t.data.Classes), o.Seed, &rate, true
 	asked.MaxMem = eval.DefaultMaxMem / 4
 	if f := filters.Default(); audit.Named(asked.Scorer).Kind == audit.ByFilter {
@@ -77,7 +77,7 @@ func (r *reproduction) judgeLabels(
 	return nil
 }
 
-// compareReliability compares probabilities with the true labels.
+// compareReliability fills in the measures that compare probabilities with the true labels.
 func compareReliability(to map[string]float64, list []suspects.Suspect, wrong []bool) {
 	list = slices.Clone(list) // most suspect first
 	const aim, bins = 0.9, 10

@@ -20,10 +20,10 @@ import (
 	"winnow/run/measure"
 )
 
-// studyMeasure is the result of a metric of the catalog that a study's measure names.
+// studyMeasure names the metric of the catalog, and the key in its result, for a study's measure.
 type studyMeasure struct{ metric, key string }
 
-// studyMeasures are all of them but the recalls, r@K for any K.
+// studyMeasures maps the names of measures, except the recalls r@K, to metrics.
 var studyMeasures = map[string]studyMeasure{
 	"p@1":         {"retrieval", "precision_at_1"},
 	"r-precision": {"retrieval", "r_precision"},
@@ -38,9 +38,9 @@ var studyMeasures = map[string]studyMeasure{
 
 // Measures of a run that are not metrics of vectors.
 const (
-	seconds        = "seconds"         // of training
-	filterAccuracy = "filter-accuracy" // share of right labels among the kept, smoothed, at the end
-	auroc          = "auroc"           // of the audit of the training labels
+	seconds        = "seconds"         // training time
+	filterAccuracy = "filter-accuracy" // smoothed share of right labels among the kept, at the end
+	auroc          = "auroc"           // AUROC of the audit of the training labels
 )
 
 // Measures of how well classes are separated.
@@ -49,12 +49,12 @@ const (
 	worstSilhouette = "worst silhouette" // the minimum of the classes' means
 )
 
-// probeEncoder is the accuracy of a linear probe on what the head is given: the network's features or, of heads on
-// stored features, those. SupContrast, the code of Khosla et al. (2020), probes there, since the projection is only for
-// training; "probe" is on the head's vectors, as the papers' tables are reproduced.
+// probeEncoder is the accuracy of a linear probe on the head's input: the network's features or the stored features.
+// SupContrast, the code of Khosla et al. (2020), probes these features, because it uses the projection only for
+// training. The measure "probe" probes the head's output, as in the reproduced tables.
 const probeEncoder = "probe-encoder"
 
-// recallOf parses r@K.
+// recallOf parses the name of a recall, r@K.
 func recallOf(name string) (k int, ok bool) {
 	text, ok := strings.CutPrefix(name, "r@")
 	if !ok {
@@ -64,8 +64,8 @@ func recallOf(name string) (k int, ok bool) {
 	return k, err == nil && k > 0
 }
 
-// measureCell fills in the measures that the study asks for: of the test split, or of queries against the gallery.
-// Metrics that are fitted are fitted on the given training labels. before embeds without the head.
+// measureCell fills in the study's measures on the test split, or on queries against the gallery. Metrics that need
+// fitting are fitted to the given training labels. before embeds images without the head.
 func (r *reproduction) measureCell(ctx context.Context, o *studies.Outcome, embed, before embedder, t training) error {
 	d, s := t.labels.data, t.from.store
 	metrics := r.listNeededMetrics(d)
@@ -142,7 +142,7 @@ func (r *reproduction) measureCell(ctx context.Context, o *studies.Outcome, embe
 	})
 }
 
-// countNeighbourHits counts the hits among the ten nearest images of all images that are not alone in their class.
+// countNeighbourHits counts the hits among the ten nearest images for all images whose class has another image.
 func countNeighbourHits(ctx context.Context, o *studies.Outcome, d *datasets.Dataset,
 	of folder.Asked[features.Set]) error {
 	split := datasets.Test
@@ -163,7 +163,7 @@ func countNeighbourHits(ctx context.Context, o *studies.Outcome, d *datasets.Dat
 	return nil
 }
 
-// measureMetric measures a metric, which is fitted to what train returns if it is to be fitted.
+// measureMetric computes a metric. If the metric needs fitting, it is fitted to the set that train returns.
 func measureMetric(ctx context.Context, o *studies.Outcome, metric studyMetric, in eval.Input,
 	train func() (*features.Set, error)) error {
 	entry, err := eval.Find(metric.name)
@@ -191,15 +191,15 @@ func measureMetric(ctx context.Context, o *studies.Outcome, metric studyMetric, 
 	return nil
 }
 
-// studyMetric is a metric with the results of it that a study wants.
+// studyMetric is a metric with the parts of its result that a study needs.
 type studyMetric struct {
 	name     string
 	settings map[string]string
-	names    map[string][]string // by key of the metric's result: the study's measures
+	names    map[string][]string // maps keys of the metric's result to the study's measures
 }
 
-// listNeededMetrics returns the metrics that the study's measures need, each once. It returns none if filters are
-// watched and there are no test images.
+// listNeededMetrics returns the metrics that the study's measures need, each once. It returns none if the study records
+// filters and the data have no test images.
 func (r *reproduction) listNeededMetrics(d *datasets.Dataset) (all []studyMetric) {
 	if r.watchesFilter() && len(d.Select(datasets.Test))+len(d.Select(datasets.Query)) == 0 {
 		return nil
@@ -251,14 +251,14 @@ func testOf(ctx context.Context, d *datasets.Dataset, s *features.Store) (
 		return test, nil, err
 	}
 	if test = test.Labelled(); test.Len() == 0 {
-		err = fmt.Errorf("the manifest has no labelled image in the split test (or query) to measure on; it has %s",
+		err = fmt.Errorf("the manifest has no labelled image in the split test or query to measure on; found splits %s",
 			d.SplitNames())
 	}
 	return test, nil, err
 }
 
-// auditOutcome judges the given training labels in the final embedding and compares with the truth. The scorer is the
-// run's or, if that needs more than a bank, vMF-Sim.
+// auditOutcome scores the given training labels in the final embedding and compares the scores with the true labels.
+// It uses the run's scorer or, if that scorer needs more than a bank, vMF-Sim.
 func auditOutcome(ctx context.Context, o *studies.Outcome, on *run.Training, out run.Outcome, t training) error {
 	d := t.labels.data
 	cfg := out.Filter

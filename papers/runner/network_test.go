@@ -11,7 +11,7 @@ import (
 	"winnow/papers/studies"
 )
 
-// TestNetworkRow: a row of another network is trained on its own features, and left out if there are none.
+// TestNetworkRow tests that a row with its own network uses that network's features, and is left out without them.
 func TestNetworkRow(t *testing.T) {
 	s, err := studies.Find("sclrhe-table4")
 	if err != nil {
@@ -20,7 +20,7 @@ func TestNetworkRow(t *testing.T) {
 	one := datasets.Sample{Path: "1", True: datasets.Unlabelled, Split: datasets.Train}
 	d := &datasets.Dataset{Classes: []string{"a"}, Samples: []datasets.Sample{one}}
 	made := func(name string) *data { return newData(name, d, &features.Store{Info: features.Info{Sum: name}}) }
-	for given, want := range map[string]map[string]int{ // cells by the data they are trained on
+	for given, want := range map[string]map[string]int{ // number of cells by the data on which they are trained
 		"cifar100 cub200":                      {"cifar100": 7, "cub200": 7},
 		"cifar100 cub200 cub200@vit":           {"cifar100": 7, "cub200": 7, "cub200@vit": 1},
 		"cifar100 cifar100@vit flowers102@vit": {"cifar100": 7, "cifar100@vit": 1, "flowers102@vit": 1},
@@ -50,7 +50,7 @@ func TestNetworkRow(t *testing.T) {
 			t.Errorf("%q: %s", given, diff)
 		}
 		if n := len(r.listUsedData()); given != "" && n != len(strings.Fields(given)) {
-			t.Errorf("%q: %d data are checked", given, n)
+			t.Errorf("%q: %d datasets are used", given, n)
 		}
 	}
 }

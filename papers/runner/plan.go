@@ -16,10 +16,10 @@ import (
 	"winnow/run/grid"
 )
 
-// cellVersion is raised when the computation of a cell changes, so that old cells are not mistaken for new ones.
+// cellVersion increases when the computation of a cell changes, so that stored cells of an older version are not used.
 const cellVersion = 1
 
-// listCells lists the cells seed by seed, so that a run stopped early has all cells for fewer seeds.
+// listCells lists the cells seed by seed, so that a run that is stopped early has complete results for fewer seeds.
 func (r *reproduction) listCells() error {
 	if err := r.checkSettings(); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (r *reproduction) listCells() error {
 			}
 			continue
 		}
-		same := fmt.Sprintf("%s %g %v", c.Noise, c.Rate, c.Set) // but for the dataset, which a stand-in replaces
+		same := fmt.Sprintf("%s %g %v", c.Noise, c.Rate, c.Set) // without the dataset, which a stand-in replaces
 		if !matchesAny(c.Name, r.Columns) || r.standIn != nil && seen[same] {
 			continue
 		}
@@ -47,10 +47,10 @@ func (r *reproduction) listCells() error {
 		if c.Noise == givenLabels && r.watchesFilter() && of.clean.Noise(datasets.Train).Corrupted == 0 {
 			if r.standIn == nil {
 				return hint.With(
-					fmt.Errorf("reproduce: %s: has no label known to be wrong to compare filters with", of.name),
+					fmt.Errorf("reproduce: %s: no label known to be wrong, which comparing filters needs", of.name),
 					"make a manifest with known wrong labels: winnow data corrupt")
 			}
-			r.Host.Note("%s: has no label known to be wrong: the column %s is left out", of.name, c.Name)
+			r.Host.Note("%s: found no label known to be wrong: the column %s is left out", of.name, c.Name)
 			continue
 		}
 		columns = append(columns, j)
@@ -71,7 +71,7 @@ func (r *reproduction) listCells() error {
 					cell := studies.Cell{Row: i, Column: j, Seed: seed, Choice: choice}
 					var err error
 					if cell.Key, err = r.hashCell(cell); err != nil {
-						return hint.AsMisuse(err) // studies are valid, so a setting is not
+						return hint.AsMisuse(err) // studies are valid, so a given setting must be invalid
 					}
 					r.grid.Cells = append(r.grid.Cells, cell)
 				}
@@ -79,14 +79,14 @@ func (r *reproduction) listCells() error {
 		}
 	}
 	if len(r.grid.Cells) == 0 {
-		return hint.Misused("reproduce: no cell of %s has one of the rows %q and one of the columns %q in the names "+
-			"of its row and column; rows: %s; columns: %s", r.Study.Name, r.Rows, r.Columns,
+		return hint.Misused("reproduce: no cell of %s matches both the rows %q and the columns %q; rows: %s; "+
+			"columns: %s", r.Study.Name, r.Rows, r.Columns,
 			strings.Join(r.Study.RowNames(), ", "), strings.Join(r.Study.ColumnNames(), ", "))
 	}
 	return nil
 }
 
-// findFirstData returns the data of the first row that has any in a column, or nil.
+// findFirstData returns the data of the first row that has data in a column, or nil.
 func (r *reproduction) findFirstData(c studies.Column) *data {
 	for _, row := range r.Study.Rows {
 		if d := r.findRowData(row, c, r.listSeeds()[0]); d != nil {
@@ -96,7 +96,7 @@ func (r *reproduction) findFirstData(c studies.Column) *data {
 	return nil
 }
 
-// isRowWanted reports whether Rows asks for a row, or for a ratio that needs it.
+// isRowWanted reports whether Options.Rows selects a row, or a ratio that is computed from the row.
 func (r *reproduction) isRowWanted(row studies.Row) bool {
 	texts := r.Rows
 	if matchesAny(row.Name, texts) {
@@ -117,7 +117,7 @@ func (r *reproduction) listSeeds() []uint64 {
 	return seeds
 }
 
-// nameData names the data.
+// nameData describes the study's data for the report.
 func (r *reproduction) nameData() string {
 	if r.standIn != nil {
 		return r.standIn.name
@@ -148,10 +148,11 @@ func (r *reproduction) resolveCellConfig(cell studies.Cell) (config.Run, error) 
 		}
 	}
 	shared := slices.Concat(r.Study.Set, column.Set)
-	if row.Untrained != "" { // leave out the shared settings of trainings
+	if row.Untrained != "" { // the study's settings for trainings do not apply
 		shared = slices.DeleteFunc(shared, func(s string) bool { return !ofUntrained(s) })
 	}
-	// A study compares what it names, so labels are not screened and the bank is not filled unless it says so.
+	// A study compares only the methods that it names. Labels are not screened and the bank is not filled before
+	// training unless the study's settings request it.
 	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false", "checkpoint=50 steps"},
 		shared, r.listFinetune(row), row.Set)
 	cfg, err := r.readRowConfig(recipe, settings, row, cell.Choice)
@@ -165,7 +166,7 @@ func (r *reproduction) resolveCellConfig(cell studies.Cell) (config.Run, error) 
 	if column.Noise == trueLabels || column.Noise == "" {
 		rate = 0
 	}
-	if column.Says != nil && !(column.Noise == givenLabels && rate > 0) { // known wrong labels are counted instead
+	if column.Says != nil && !(column.Noise == givenLabels && rate > 0) { // else use the rate of known wrong labels
 		rate = *column.Says
 	}
 	if slices.Contains([]string{studies.True, studies.Topline, studies.Oracle}, row.Labels) {
@@ -185,7 +186,7 @@ func (r *reproduction) resolveCellConfig(cell studies.Cell) (config.Run, error) 
 	return cfg, cfg.Validate()
 }
 
-// setNoiseRate gives the column's noise rate to losses that need one: τ of SCL-RHE (004).
+// setNoiseRate sets the column's noise rate in losses that need a rate: τ of SCL-RHE (004).
 func setNoiseRate(cfg *config.Run, rate float64) {
 	for i, l := range cfg.Losses {
 		if l.Name == "scl_rhe" && rate > 0 {
@@ -195,7 +196,7 @@ func setNoiseRate(cfg *config.Run, rate float64) {
 	}
 }
 
-// settingsOf returns the settings asked for that concern a row: those for all rows, and those that name it.
+// settingsOf returns the given settings that apply to a row: settings for all rows, and settings that name the row.
 func (r *reproduction) settingsOf(row studies.Row) (settings []string) {
 	for _, s := range r.Set {
 		key, value, _ := strings.Cut(s, "=")
@@ -211,14 +212,14 @@ func (r *reproduction) settingsOf(row studies.Row) (settings []string) {
 	return settings
 }
 
-// ofUntrained reports whether a setting for all rows also concerns rows that are not trained: batches and losses need
-// not fit these.
+// ofUntrained reports whether a setting for all rows also applies to rows without a training, which have neither
+// batches nor losses.
 func ofUntrained(setting string) bool {
 	key, _, _ := strings.Cut(setting, "=")
 	return strings.HasPrefix(key, "head.") || strings.HasPrefix(key, "validation.") || strings.Contains(key, ":")
 }
 
-// checkSettings refuses a setting for rows that do not exist: it would change nothing.
+// checkSettings returns an error for a setting that names a row that does not exist, because it would have no effect.
 func (r *reproduction) checkSettings() error {
 	for _, s := range r.Set {
 		key, _, _ := strings.Cut(s, "=")
@@ -232,7 +233,7 @@ func (r *reproduction) checkSettings() error {
 	return nil
 }
 
-// hashCell returns a hash of a cell's settings, data, noise and measures, which identifies it.
+// hashCell returns a hash of a cell's settings, data, noise and measures. The hash identifies the cell.
 func (r *reproduction) hashCell(cell studies.Cell) (string, error) {
 	if r.Study.Drawn() {
 		return r.hashDrawn(cell)
@@ -253,13 +254,13 @@ func (r *reproduction) hashCell(cell studies.Cell) (string, error) {
 	if cell.Choice > 0 {
 		fmt.Fprintln(h, "validated")
 	}
-	if r.timesSteps() { // times depend on the machine and the version
+	if r.timesSteps() { // times depend on the machine and on the version of winnow
 		_, threads := grid.Share(1, r.Threads)
 		fmt.Fprintln(h, threads, r.Winnow)
 	}
-	cfg.Checkpoint = config.Span{} // it does not change the outcome
+	cfg.Checkpoint = config.Span{} // checkpoints do not change the outcome
 	flat := config.Flatten(cfg)
-	if cfg.Sampler.Views <= 1 { // as in the keys of cells from before there were several
+	if cfg.Sampler.Views <= 1 { // omitted to keep the keys of cells that older versions stored
 		delete(flat, "sampler.views")
 	}
 	for _, key := range slices.Sorted(maps.Keys(flat)) {
@@ -268,7 +269,7 @@ func (r *reproduction) hashCell(cell studies.Cell) (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:24], nil
 }
 
-// manifestSum returns a hash of the parts of a manifest that a training or a measurement sees.
+// manifestSum returns a hash of the parts of a manifest that trainings and measurements use.
 func manifestSum(d *datasets.Dataset) string {
 	h := sha256.New()
 	for _, s := range d.Samples {
@@ -288,8 +289,8 @@ func (r *reproduction) traceNames() []string {
 	return []string{r.Study.Chart.Trace, fmt.Sprint(r.Study.Chart.At)}
 }
 
-// findNames returns texts that each stand for a name: a text with commas that is part of no name is a list of texts. It
-// refuses a text that is part of no name.
+// findNames returns texts that are each part of a name. A text with commas is split at the commas unless the whole text
+// is part of a name. A text that is part of no name is an error.
 func findNames(what, study string, texts, names []string) (list []string, err error) {
 	known := func(text string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return matchesAny(name, []string{text}) })
@@ -310,8 +311,7 @@ func findNames(what, study string, texts, names []string) (list []string, err er
 	return list, nil
 }
 
-// matchesAny reports whether a name contains one of the texts or, for a text =NAME, equals NAME. No texts match
-// everything.
+// matchesAny reports whether a name contains a text or, for a text =NAME, equals NAME. Without texts all names match.
 func matchesAny(name string, texts []string) bool {
 	return len(texts) == 0 || slices.ContainsFunc(texts, func(t string) bool {
 		whole, exact := strings.CutPrefix(t, "=")

@@ -13,46 +13,46 @@ import (
 	"winnow/train"
 )
 
-// Values that a study's chart can follow over the steps of a training. For one of the first three, all three are
-// recorded: the studies of PRISM's Figures 2 and 3 draw the same trainings.
+// Values that a study's chart can show over the steps of a training. If a chart shows one of the first three, all three
+// are recorded, because the studies of PRISM's Figures 2 and 3 share their trainings.
 const (
-	accuracy   = "filter-accuracy" // share of right labels among the kept of a batch, smoothed
+	accuracy   = "filter-accuracy" // smoothed share of right labels among the kept rows of a batch
 	scores     = "p-clean"         // P_clean of right and of wrong labels
 	kappa      = "kappa"           // concentrations of the classes
-	validation = "validation"      // what validation measures
+	validation = "validation"      // validation scores
 )
 
-// late ends the names of totals of the second half of a training's steps.
+// late is the suffix of the names of totals over the second half of a training's steps.
 const late = "-late"
 
-// isFilterMeasure reports whether a measure compares what a filter kept with the truth.
+// isFilterMeasure reports whether a measure compares the rows that a filter kept with the true labels.
 func isFilterMeasure(name string) bool {
 	return name == filterAccuracy || slices.Contains(Totals, strings.TrimSuffix(name, late))
 }
 
-// watchesFilter reports whether everything that a filter does is recorded.
+// watchesFilter reports whether the study's chart shows a filter's decisions, so that they are recorded.
 func (r *reproduction) watchesFilter() bool {
 	return r.Study.Chart != nil && slices.Contains([]string{accuracy, scores, kappa}, r.Study.Chart.Trace)
 }
 
-// followsValidation reports whether the chart draws what validation measures.
+// followsValidation reports whether the study's chart shows validation scores.
 func (r *reproduction) followsValidation() bool {
 	return r.Study.Chart != nil && r.Study.Chart.Trace == validation
 }
 
-// scoreWindow is how many steps' scores a histogram counts.
+// scoreWindow is the number of steps whose scores a histogram counts.
 const scoreWindow = 50
 
-// recorder watches a training for what the study's chart and measures need.
+// recorder records the values of a training that the study's chart and measures need.
 type recorder struct {
-	trace  string // of the chart; "" for none
-	whole  bool   // record everything that the filter does
+	trace  string // the chart's trace; "": no trace
+	whole  bool   // record all of the filter's decisions
 	steps  int
-	filter *Filter // nil: not compared with the truth
+	filter *Filter // nil: the filter is not compared with the true labels
 	seen   seen
 }
 
-// seen is what a recorder saw so far.
+// seen holds the values that a recorder has recorded so far.
 type seen struct {
 	Step        int
 	Time        time.Duration // of earlier parts of the training
@@ -60,7 +60,7 @@ type seen struct {
 	Thresholds  map[int]float64
 	Diagnoses   []train.Diagnosis
 	Validations studies.Trace
-	Weighing    *train.Weighing // the last one
+	Weighing    *train.Weighing // the last round of weights
 }
 
 // newRecorder returns the recorder of a training; d has its true labels.
@@ -98,7 +98,7 @@ func (r *recorder) observeFact(fact any) error {
 	case train.Weighing:
 		r.seen.Weighing = &f
 	case train.Diagnosis:
-		if n := len(r.seen.Diagnoses); n > 0 && r.seen.Diagnoses[n-1].Step == f.Step { // repeated after resuming
+		if n := len(r.seen.Diagnoses); n > 0 && r.seen.Diagnoses[n-1].Step == f.Step { // a resumed run repeats it
 			r.seen.Diagnoses = r.seen.Diagnoses[:n-1]
 		}
 		r.seen.Diagnoses = append(r.seen.Diagnoses, f)
@@ -128,8 +128,8 @@ func (r *recorder) writeRecorded(o *studies.Outcome) {
 	}
 }
 
-// Measures of samples that are weighed (BSPML, equation 14): the mean over classes of their mean weight, and
-// its standard deviation.
+// Measures of sample weights (BSPML, equation 14): the mean over the classes of each class's mean weight, and the
+// standard deviation of these means.
 const (
 	maw  = "maw"
 	sdaw = "sdaw"
@@ -142,8 +142,8 @@ func (r *recorder) writeWeights(o *studies.Outcome) {
 	}
 }
 
-// recordSpread records the distribution of the scores around the chart's steps, and the concentrations after every step
-// with a diagnosis.
+// recordSpread writes two kinds of distributions into the outcome: the scores around the chart's steps, and the
+// concentrations after every step with a diagnosis.
 func (r *recorder) recordSpread(o *studies.Outcome) {
 	for _, s := range r.filter.Scores() {
 		note := studies.Spread{
@@ -162,7 +162,7 @@ func (r *recorder) recordSpread(o *studies.Outcome) {
 	}
 }
 
-// convertHistogram returns a histogram with bins as wide as the other's, so that they can be drawn over each other.
+// convertHistogram returns h with the same bin width as other, so that both can be drawn in one chart.
 func convertHistogram(h, other filters.Histogram) (c studies.Counts) {
 	if h.Total() == 0 {
 		return c

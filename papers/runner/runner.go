@@ -1,6 +1,7 @@
-// Package runner runs the papers' tables and figures (papers/studies): for each cell it trains a head on stored
-// features, or a whole network, measures it and stores the outcome; then it writes the tables. A finished cell is not
-// run again. A cell that trains a network keeps checkpoints; if it is killed, it resumes and ends with the same bits.
+// Package runner reproduces the papers' tables and figures (papers/studies). For each cell it trains a head on stored
+// features, or a whole network, measures it and stores the outcome. Then it writes the tables. It does not run a
+// finished cell again. A cell that trains a network keeps checkpoints, so that a killed cell resumes and ends with the
+// same bits.
 package runner
 
 import (
@@ -20,24 +21,24 @@ import (
 	"winnow/run/grid"
 )
 
-// Options say what to run, on which data, and where to store the results.
+// Options select the study's cells to run, their data, and the folder of the results.
 type Options struct {
 	Study   studies.Study
 	Data    []Source
 	Dir     string   // for the cells and the results
-	Seeds   []uint64 // none: 1 to the study's number
+	Seeds   []uint64 // none: 1 to the study's number of seeds
 	Rows    []string // parts of the names of the rows to run; none: all
 	Columns []string // parts of the names of the columns to run; none: all
 	Set     []string // settings of every training, [ROW:]KEY=VALUE
 
-	// Finetune is the part of the network that every row with a recipe trains, as finetune.weights names it; "": as the
-	// row says.
+	// Finetune is the part of the network that every row with a recipe trains, a value of finetune.weights; "": as in
+	// the row's settings.
 	Finetune string
-	Root     location.Source                                          // of the images of sources that name none
-	Jobs     int                                                      // cells at once, as [grid.Machine] takes it
-	Threads  int                                                      // of all jobs together; 0: one for each core
+	Root     location.Source                                          // location of the images of sources without one
+	Jobs     int                                                      // number of parallel cells, see [grid.Machine]
+	Threads  int                                                      // for all jobs together; 0: one per core
 	Winnow   string                                                   // version of winnow, for the outcomes
-	Host     extraction.Host                                          // of the trainings
+	Host     extraction.Host                                          // used by the trainings
 	Watch    func(what string) (at func(done, total int), end func()) // shows the progress in percent; may be nil
 	Runtime  func(threads int) (*ort.Runtime, error)                  // opens ONNX Runtime with this many threads
 }
@@ -45,12 +46,12 @@ type Options struct {
 // reproduction is one run of a study.
 type reproduction struct {
 	Options
-	data    map[string]*data // by the paper's name, and by name and seed
-	standIn *data            // for every name; nil if data are given by name
+	data    map[string]*data // by name in the paper, and by name and seed
+	standIn *data            // replaces all datasets; nil if data are given by name
 	grid    grid.Grid[studies.Cell, studies.Outcome]
 	results *studies.Results
 
-	noted sync.Map // notes of trainings
+	noted sync.Map // notes of trainings that have been printed
 }
 
 // openReproduction reads the data and lists the cells.
@@ -71,11 +72,11 @@ func openReproduction(ctx context.Context, o Options) (*reproduction, error) {
 	return r, r.listCells()
 }
 
-// openGrid describes the cells to the grid.
+// openGrid sets up the grid that runs the cells.
 func (r *reproduction) openGrid() {
 	m := grid.Machine{Jobs: r.Jobs, Threads: r.Threads, Open: r.Runtime, Note: r.Host.Note}
 	if r.timesSteps() {
-		m.Jobs = 1 // on all threads
+		m.Jobs = 1 // one cell at a time uses all threads
 	}
 	r.grid = grid.Grid[studies.Cell, studies.Outcome]{
 		Command: "reproduce", Dir: filepath.Join(r.Dir, "cells"), Machine: m, Watch: r.Watch,
@@ -99,7 +100,7 @@ func (r *reproduction) openGrid() {
 	}
 }
 
-// Plan lists what [Run] would do, and estimates its time from a few steps of each row.
+// Plan lists the cells that [Run] would run, and estimates the time from a few steps of each row.
 func Plan(ctx context.Context, o Options) (plan grid.Plan, err error) {
 	r, err := openReproduction(ctx, o)
 	if err != nil {
@@ -114,8 +115,8 @@ func Plan(ctx context.Context, o Options) (plan grid.Plan, err error) {
 	return r.grid.Plan(ctx)
 }
 
-// Run trains and measures every cell that is not done yet, several at once. It writes report.md, report.html and
-// results.csv to the study's folder below Options.Dir.
+// Run trains and measures every unfinished cell, several in parallel. It writes report.md, report.html and results.csv
+// to the study's folder in Options.Dir.
 func Run(ctx context.Context, o Options) (results *studies.Results, err error) {
 	r, err := openReproduction(ctx, o)
 	if err != nil {
@@ -131,16 +132,16 @@ func Run(ctx context.Context, o Options) (results *studies.Results, err error) {
 		return nil, err
 	}
 	if _, err := r.grid.Run(ctx); err != nil {
-		return nil, errors.Join(err, r.writeResults(ctx)) // the finished cells are worth a table
+		return nil, errors.Join(err, r.writeResults(ctx)) // write the tables of the finished cells
 	}
 	return r.results, r.writeResults(ctx)
 }
 
-// newTrainingOptions returns the options of every training: its products are computed by the grid's runtime.
+// newTrainingOptions returns the options of every training. The grid's ONNX Runtime computes the matrix products.
 func (r *reproduction) newTrainingOptions() run.Options {
 	o := run.Options{Host: r.Host}
 	o.Host.Runtime = r.grid.Runtime
-	o.Host.Note = func(format string, args ...any) { // once, not for every cell
+	o.Host.Note = func(format string, args ...any) { // prints each note once, not for every cell
 		if _, noted := r.noted.LoadOrStore(fmt.Sprintf(format, args...), true); !noted {
 			r.grid.Say(format, args...)
 		}
@@ -148,16 +149,15 @@ func (r *reproduction) newTrainingOptions() run.Options {
 	return o
 }
 
-// trainsNetwork reports whether a cell trains a network.
 func (r *reproduction) trainsNetwork(cell studies.Cell) bool {
 	if r.Study.Drawn() || r.Study.Rows[cell.Row].Recipe == "" {
 		return false
 	}
-	cfg, err := r.resolveCellConfig(cell) // checked when the cells were listed
+	cfg, err := r.resolveCellConfig(cell) // listCells has checked the configuration
 	return err == nil && cfg.Finetune.On()
 }
 
-// formatHeadline returns a cell's first measure.
+// formatHeadline returns a cell's first measure as text.
 func (r *reproduction) formatHeadline(o studies.Outcome) string {
 	m := r.Study.Measures[0]
 	return fmt.Sprintf("%s %.4f", m, o.Measures[m])
@@ -171,10 +171,10 @@ func (r *reproduction) describeCell(cell studies.Cell) string {
 	return fmt.Sprintf("%s, %s, seed %d%s", row.Name, r.Study.Columns[cell.Column].Name, cell.Seed, with)
 }
 
-// nameTablesFolder returns the folder of the study's tables. The cells are in another one, which all studies share.
+// nameTablesFolder returns the folder of the study's tables. The cells are in another folder, which all studies share.
 func (r *reproduction) nameTablesFolder() string { return filepath.Join(r.Dir, r.Study.Name) }
 
-// writeResults writes the results in all forms.
+// writeResults writes the results in all formats.
 func (r *reproduction) writeResults(ctx context.Context) error {
 	if r.results.Len() == 0 {
 		return nil

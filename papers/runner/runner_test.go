@@ -11,7 +11,7 @@ import (
 	"winnow/run"
 )
 
-// SCL-RHE's τ is the column's rate, unless a setting names the losses.
+// SCL-RHE's τ is the column's noise rate unless a setting replaces the losses.
 func TestTauIsTold(t *testing.T) {
 	s, err := studies.Find("sclrhe-table3")
 	if err != nil {
@@ -38,7 +38,8 @@ func TestTauIsTold(t *testing.T) {
 	}
 }
 
-// For labels as given, τ is the share that the manifest knows to be wrong or, if it knows none, the study's.
+// For given labels, τ is the share of wrong labels according to the manifest. If the manifest has no known wrong label,
+// τ is the study's rate.
 func TestTauOfOwnData(t *testing.T) {
 	s, err := studies.Find("sclrhe-table3")
 	if err != nil {
@@ -61,7 +62,7 @@ func TestTauOfOwnData(t *testing.T) {
 	}
 }
 
-// TestStudiesResolve: every study's recipes and settings exist and are valid, and every measure can be measured.
+// TestStudiesResolve tests that every study's recipes exist, its settings are valid, and its measures can be computed.
 func TestStudiesResolve(t *testing.T) {
 	all, err := studies.List()
 	if err != nil {
@@ -90,7 +91,7 @@ func TestStudiesResolve(t *testing.T) {
 				whole := reproduction{Options: Options{Study: s, Finetune: "all"}}
 				cfg, err := whole.resolveCellConfig(cell)
 				if says := column.Says; says != nil && row.Labels == "" && cfg.Filter.Rate.Share != *says {
-					t.Errorf("%s: %s, %s: the filter is told %v, expected what the column says, %v",
+					t.Errorf("%s: %s, %s: the filter gets the rate %v, expected the column's, %v",
 						s.Name, row.Name, column.Name, cfg.Filter.Rate, *says)
 				}
 				if err != nil || row.Whole != "" && (cfg.Solver.LR.Value != 1e-3 || cfg.Head.Init != "random") {
@@ -109,7 +110,7 @@ func TestStudiesResolve(t *testing.T) {
 	}
 }
 
-// checkDrawnStudy: the settings of every column are valid, and the names of estimators and measures exist.
+// checkDrawnStudy tests that the settings of every column are valid, and that all estimators and measures exist.
 func checkDrawnStudy(t *testing.T, r *reproduction) {
 	for _, m := range r.Study.Measures {
 		if m != studies.RMSE && m != studies.Bias {
@@ -128,7 +129,7 @@ func checkDrawnStudy(t *testing.T, r *reproduction) {
 	}
 }
 
-// knownMeasure reports whether a study's measure can be measured here.
+// knownMeasure reports whether package runner can compute a study's measure.
 func knownMeasure(name string) bool {
 	_, recall := recallOf(name)
 	_, known := studyMeasures[name]
@@ -138,7 +139,7 @@ func knownMeasure(name string) bool {
 	return recall || known || isFilterMeasure(name) || slices.Contains(others, name)
 }
 
-// A text with commas is a list unless a name has it; a text that no name has is refused.
+// A text with commas is a list unless it is part of a name. A text that is part of no name is an error.
 func TestFindNames(t *testing.T) {
 	names := []string{"MCL", "BSPML, λ 1", "BSPML, λ 2"}
 	for text, want := range map[string]string{
@@ -152,7 +153,7 @@ func TestFindNames(t *testing.T) {
 	}
 }
 
-// TestDroppedLabels: rows without the wrong labels, and without as many drawn at random, have as many images.
+// TestDroppedLabels tests that dropping the wrong labels and dropping random labels leave the same number of images.
 func TestDroppedLabels(t *testing.T) {
 	clean := &datasets.Dataset{Classes: []string{"a", "b"}}
 	for i := range 200 {

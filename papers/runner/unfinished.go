@@ -18,10 +18,10 @@ import (
 	"winnow/train"
 )
 
-// cellDir is where a cell that trains a network keeps its checkpoint until it is done.
+// cellDir returns the folder in which a cell that trains a network keeps its checkpoint until it is finished.
 func (r *reproduction) cellDir(key string) string { return filepath.Join(r.Dir, "unfinished", key) }
 
-// resolveTraining resolves a cell's training. dir is its folder for the checkpoint, if it trains a network.
+// resolveTraining resolves a cell's training. If the cell trains a network, dir is the folder of its checkpoint.
 func (r *reproduction) resolveTraining(ctx context.Context, t training, cell studies.Cell) (
 	plan *run.Training, dir string, err error) {
 	opts := r.newTrainingOptions()
@@ -38,19 +38,19 @@ func (r *reproduction) resolveTraining(ctx context.Context, t training, cell stu
 		r.grid.Say("%s: resumes after step %d of %d", r.describeCell(cell), plan.Resumed, plan.Steps)
 	}
 	if dir != "" && err != nil {
-		err = hint.With(err, "if its checkpoint is damaged, remove %s: the cell starts again", dir)
+		err = hint.With(err, "if the cell's checkpoint is damaged, remove %s to start the cell again", dir)
 	}
 	return plan, dir, err
 }
 
-// seenAt is the file, in the folder of an unfinished cell, of what the recorder saw of its training up to a step.
+// seenAt returns the path of the file, in an unfinished cell's folder, with the values recorded up to a step.
 func seenAt(dir string, step int) string {
 	return filepath.Join(dir, fmt.Sprintf("seen-%d.json", step))
 }
 
-// keepSeen reads what an earlier part of a training saw up to the step resumed, and returns an observer that writes
-// what was seen before each checkpoint. The outcome of the cell is then that of a training that never stopped. start is
-// the start of this part.
+// keepSeen reads the values that an earlier part of a training recorded up to the step resumed. It returns an observer
+// that writes the recorded values before each checkpoint, so that the cell's outcome equals that of an uninterrupted
+// training. start is the start time of the current part.
 func (r *recorder) keepSeen(dir string, resumed int, start time.Time) (save train.Observer, err error) {
 	if resumed > 0 {
 		text, err := regular.ReadFile(seenAt(dir, resumed), regular.Most)
@@ -58,13 +58,13 @@ func (r *recorder) keepSeen(dir string, resumed int, start time.Time) (save trai
 			err = json.Unmarshal(text, &r.seen)
 		}
 		if err != nil {
-			return nil, hint.With(fmt.Errorf("reproduce: %w", err), "remove %s: the cell starts again", dir)
+			return nil, hint.With(fmt.Errorf("reproduce: %w", err), "remove %s to start the cell again", dir)
 		}
 		if r.filter != nil {
 			r.filter.State = r.seen.Filter
 		}
 	}
-	before, saved := r.seen.Time, resumed // the checkpoint of the step saved is on disk until the next is written
+	before, saved := r.seen.Time, resumed // saved is the step of the checkpoint that is on disk
 	return func(fact any) error {
 		if _, saving := fact.(run.Saving); !saving {
 			return nil

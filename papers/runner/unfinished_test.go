@@ -23,8 +23,8 @@ import (
 	"winnow/run/extraction"
 )
 
-// drawnStudy returns a study with one row that trains a whole network on drawn characters in files. told counts the
-// steps of its cell that were shown.
+// drawnStudy returns the options of a study with one row, which trains a whole network on files with drawn characters.
+// told counts the steps of the row's cell that were reported.
 func drawnStudy(t *testing.T, study, row string, set ...string) (o Options, told *int) {
 	t.Helper()
 	orttest.Runtime(t)
@@ -66,7 +66,7 @@ func drawnStudy(t *testing.T, study, row string, set ...string) (o Options, told
 	return o, told
 }
 
-// outcomeOf returns the outcome of the only cell that is a training, without times.
+// outcomeOf returns the outcome of the only cell with a training. It removes the times.
 func outcomeOf(t *testing.T, o Options) studies.Outcome {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(o.Dir, "cells", "*.json"))
@@ -83,13 +83,13 @@ func outcomeOf(t *testing.T, o Options) studies.Outcome {
 	}
 	out.Seconds = 0
 	delete(out.Measures, seconds)
-	maps.DeleteFunc(out.Settings, func(key, _ string) bool { return strings.HasPrefix(key, "data.") }) // folders differ
+	maps.DeleteFunc(out.Settings, func(key, _ string) bool { return strings.HasPrefix(key, "data.") }) // paths differ
 	return out
 }
 
-// A cell that trains a network, killed at any step, resumes from its checkpoint and ends with the bits of one that was
-// never stopped, including how its filter compares with the truth. Afterwards its files are removed, and it is not run
-// again.
+// A cell that trains a network and is killed at any step resumes from its checkpoint. It ends with the same bits as an
+// uninterrupted cell, including the comparison of its filter with the true labels. Afterwards its files are removed,
+// and it is not run again.
 func TestUnfinishedCellGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
@@ -129,7 +129,7 @@ func TestUnfinishedCellGoesOn(t *testing.T) {
 		if c.study == "prism-figure2" {
 			kills = []int{5, 9}
 		}
-		for _, kill := range kills { // after the checkpoints of steps 3 and 6: a step is shown before it is saved
+		for _, kill := range kills { // after the checkpoints of steps 3 and 6: a step is reported before it is saved
 			o, told := ask()
 			left := filepath.Join(t.TempDir(), "left")
 			ctx, cancel := context.WithCancel(t.Context())
@@ -137,7 +137,7 @@ func TestUnfinishedCellGoesOn(t *testing.T) {
 			o.Watch = func(what string) (func(done, total int), func()) {
 				at, end := watch(what)
 				return func(done, total int) {
-					if at(done, total); *told == kill { // a kill leaves what is on disk now
+					if at(done, total); *told == kill { // a kill leaves the current files on disk
 						if err := os.CopyFS(left, os.DirFS(filepath.Join(o.Dir, "unfinished"))); err != nil {
 							t.Error(err)
 						}
@@ -162,10 +162,10 @@ func TestUnfinishedCellGoesOn(t *testing.T) {
 				t.Errorf("%s, killed at step %d: %s", c.row, kill, diff)
 			}
 			if !strings.Contains(strings.Join(notes, "\n"), "resumes after step") || *told >= 12 {
-				t.Errorf("%s, killed at step %d: %d steps were told: it started again", c.row, kill, *told)
+				t.Errorf("%s, killed at step %d: %d steps reported: the cell started again", c.row, kill, *told)
 			}
 			if rest, err := os.ReadDir(unfinished); err != nil || len(rest) > 0 {
-				t.Errorf("%v %v are left", rest, err)
+				t.Errorf("unfinished cells remain: %v %v", rest, err)
 			}
 			*told = 0
 			if _, err := Run(t.Context(), o); err != nil || *told != 0 {

@@ -10,21 +10,21 @@ import (
 // PaperSmoothing is the weight of the past in PRISM's Fig. 2.
 const PaperSmoothing = 0.7
 
-// Filter compares the rows that a filter keeps at each step with the truth, which the training does not know, for
+// Filter compares the rows that a filter keeps at each step with the true labels, which the training does not use, for
 // PRISM's (001) Figures 2 and 3. An observer of the training calls Step.
-// Rows whose true or given label is unknown do not count.
+// Rows without a true or a given label are ignored.
 type Filter struct {
 	State
 	right []rightness // by position in the dataset
 }
 
-// State is what a filter did so far.
+// State holds the counts of a filter's decisions so far.
 type State struct {
 	Steps  []Step
-	Counts []Scores // at the steps asked for
+	Counts []Scores // at the steps given to NewFilter
 }
 
-// rightness says whether a given label is right.
+// rightness is right, wrong or unknown, for a given label.
 type rightness int8
 
 const (
@@ -33,7 +33,7 @@ const (
 	wrongLabel
 )
 
-// Step counts the rows of a step's batch.
+// Step holds the counts of the rows of a step's batch.
 type Step struct {
 	Step  int
 	Right int // rows with a right label
@@ -42,18 +42,18 @@ type Step struct {
 	Clean int // kept rows with a right label
 }
 
-// Scores are the scores of right and of wrong labels in the steps From to Step.
+// Scores holds histograms of the scores of right and of wrong labels in the steps From to Step.
 type Scores struct {
 	Step    int
 	From    int
-	Judge   string // the scorer of the last step; scores of an earlier one are not counted
+	Judge   string // the scorer of the last step; scores of an earlier scorer are not counted
 	Right   filters.Histogram
 	Wrong   filters.Histogram
-	Unknown int // rows that the filter could not judge
+	Unknown int // number of rows that the filter could not score
 }
 
-// NewFilter returns a Filter for a run on d. Scores are counted over the last window steps up to each step of at, since
-// one step has only a batch.
+// NewFilter returns a Filter for a run on d. It counts scores over the last window steps up to each step of at, because
+// a single step has only one batch of scores.
 func NewFilter(d *datasets.Dataset, at []int, window int) *Filter {
 	t := &Filter{right: make([]rightness, len(d.Samples))}
 	for i, s := range d.Samples {
@@ -71,8 +71,8 @@ func NewFilter(d *datasets.Dataset, at []int, window int) *Filter {
 	return t
 }
 
-// Step records a step: the rows of the batch (ids, positions in the dataset), the kept ones (positions in the batch),
-// their scores (nil without a filter), the rows that could not be judged, and the scorer.
+// Step records a step: the batch's rows (ids, positions in the dataset), the kept rows (positions in the batch), the
+// scores of the batch's rows (nil without a filter), the rows that could not be scored, and the name of the scorer.
 func (t *Filter) Step(number int, ids, kept []int, scores []float64, unjudged []bool, judge string) {
 	s := Step{Step: number}
 	for _, id := range ids {
@@ -120,7 +120,7 @@ func (c *Scores) addScores(right []rightness, ids []int, scores []float64, unjud
 	}
 }
 
-// Scores returns the counts at the steps asked for, as far as the run reached them.
+// Scores returns the counts at the steps given to NewFilter that the run has reached.
 func (t *Filter) Scores() []Scores {
 	var list []Scores
 	for _, c := range t.Counts {
@@ -131,8 +131,8 @@ func (t *Filter) Scores() []Scores {
 	return list
 }
 
-// Accuracy returns the filter accuracy of PRISM's Fig. 2, the share of right labels among the kept, over the steps that
-// kept any, smoothed by e_t = weight·e_{t-1} + (1-weight)·x_t (the paper's weight is 0.7; 0: not at all).
+// Accuracy returns the filter accuracy of PRISM's Fig. 2, the share of right labels among the kept rows, for the steps
+// with kept rows. It smooths by e_t = weight·e_{t-1} + (1-weight)·x_t (the paper's weight is 0.7; 0: no smoothing).
 func (t *Filter) Accuracy(weight float64) (steps, share []float64) {
 	for _, s := range t.Steps {
 		if s.Kept > 0 {
@@ -144,14 +144,13 @@ func (t *Filter) Accuracy(weight float64) (steps, share []float64) {
 
 // Totals are the names of the shares that [Filter.Total] returns, over several steps:
 //
-//	kept-right     of the kept rows, those with a right label
-//	right-kept     of the rows with a right label, those kept
-//	dropped-wrong  of the dropped rows, those with a wrong label
-//	batch-right    of all rows, those with a right label
+//	kept-right     share of the kept rows with a right label
+//	right-kept     share of the rows with a right label that are kept
+//	dropped-wrong  share of the dropped rows with a wrong label
+//	batch-right    share of all rows with a right label
 var Totals = []string{"kept-right", "right-kept", "dropped-wrong", "batch-right"}
 
-// Total returns the shares over all steps after a given one, by the names of [Totals]. A share of zero rows is left
-// out.
+// Total returns the shares over all steps after the given step, by the names of [Totals]. It omits shares of zero rows.
 func (t *Filter) Total(after int) map[string]float64 {
 	var s Step
 	for _, x := range t.Steps {

@@ -9,7 +9,8 @@ import (
 	"winnow/datasets"
 )
 
-// Eight samples: the even ones are right, the odd ones wrong, the truth of the last two is unknown.
+// traced returns a Filter for eight samples. The labels of samples 0, 2 and 4 are right and those of 1, 3 and 5 wrong;
+// samples 6 and 7 lack a true or a given label.
 func traced(at ...int) *Filter {
 	d := &datasets.Dataset{Classes: []string{"a", "b"}}
 	for i := range 8 {
@@ -23,7 +24,7 @@ func traced(at ...int) *Filter {
 func TestFilterByHand(t *testing.T) {
 	tr := traced(3, 9, 3)
 	tr.Step(1, []int{0, 1, 2, 3, 6}, []int{0, 1, 2, 4}, []float64{0.2, 0.2, 0.2, 0.2, 0.2}, make([]bool, 5), "avgsim")
-	// no row that counts is kept
+	// the filter keeps only a row that is ignored, because it has no given label
 	tr.Step(2, []int{1, 3, 5, 7}, []int{3}, []float64{0.25, 1, 0.3, 0.5}, []bool{false, true, false, false}, "avgsim")
 	tr.Step(3, []int{0, 2, 1}, []int{0, 1}, []float64{0.9, 1, 0.1}, make([]bool, 3), "vmf")
 	tr.Step(4, []int{0, 2, 4}, []int{0, 1, 2}, nil, nil, "")
@@ -47,7 +48,7 @@ func TestFilterByHand(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := tr.Total(4); len(got) > 0 {
-		t.Errorf("of no steps: %v", got)
+		t.Errorf("totals without steps: %v", got)
 	}
 
 	scores := tr.Scores()

@@ -34,7 +34,7 @@ func List() ([]Study, error) {
 	return all, nil
 }
 
-// Find returns the study with this name, which is also the name of its file.
+// Find returns the study with the given name, which is also the name of its file.
 func Find(name string) (Study, error) {
 	if path := "studies/" + name + ".yaml"; fs.ValidPath(path) {
 		if text, err := files.ReadFile(path); err == nil {

@@ -9,16 +9,16 @@ import (
 	"winnow/report/page"
 )
 
-// Cell is one training: a row on a column for a seed. Trainings with the same key, of any study, are the same to the
-// bit and share one file.
+// Cell is one training of a row on a column for a seed. Trainings with the same key, even of different studies, give
+// the same bits and share one file.
 type Cell struct {
 	Row, Column int
 	Seed        uint64
 	Key         string // letters and digits
-	Choice      int    // number of the row's choice that it is trained with, from 1; 0: nothing to choose
+	Choice      int    // number, from 1, of the row's choice of settings; 0: the row has no choices
 }
 
-// Trace is a value recorded over the steps of a run: Y[i] after step X[i].
+// Trace holds a value recorded over the steps of a run: Y[i] after step X[i].
 type Trace struct {
 	X []float64 `json:"x"`
 	Y []float64 `json:"y"`
@@ -29,14 +29,14 @@ type Spread struct {
 	Step      int       `json:"step"`
 	From      int       `json:"from,omitempty"`          // the first step whose scores are counted
 	Judge     string    `json:"judge,omitempty"`         // the scorer of the last step
-	Threshold *float64  `json:"threshold,omitempty"`     // its threshold
+	Threshold *float64  `json:"threshold,omitempty"`     // the threshold of the last step
 	Box       []float64 `json:"box,omitempty"`           // lower whisker, quartiles, upper whisker
 	Right     Counts    `json:"right,omitzero"`          // scores of right labels
 	Wrong     Counts    `json:"wrong,omitzero"`          // scores of wrong labels
-	Unknown   int       `json:"nothing_known,omitempty"` // scores of classes that the filter had not seen
+	Unknown   int       `json:"nothing_known,omitempty"` // rows that the filter could not score
 }
 
-// Counts are numbers of values in bins: N[i] between Edges[i] and Edges[i+1].
+// Counts is a histogram: N[i] values lie between Edges[i] and Edges[i+1].
 type Counts struct {
 	Edges []float64 `json:"edges"`
 	N     []int     `json:"n"`
@@ -46,20 +46,20 @@ type Counts struct {
 type Outcome struct {
 	Study, Row, Column string
 	Seed               uint64
-	Data               string             // the data, in words
-	NoiseRate          float64            // realised
-	Measures           map[string]float64 // shares
-	// Last are the measures of the last state, if Measures are of the state that validation chose.
+	Data               string             // a description of the data
+	NoiseRate          float64            // actual share of wrong labels
+	Measures           map[string]float64 // shares in [0, 1], except notShares
+	// Last holds the measures of the last state if Measures belong to the state that validation chose.
 	Last    map[string]float64  `json:",omitempty"`
 	Traces  map[string]Trace    `json:",omitempty"`
 	Spreads map[string][]Spread `json:",omitempty"`
 	Steps   int
-	// Score is the validation score of the measured state, if settings are chosen by it.
+	// Score is the validation score of the measured state, if the study chooses settings by this score.
 	Score    float64           `json:",omitempty"`
 	Choice   int               `json:"-"` // see [Cell]
 	Settings map[string]string // the whole configuration
-	Inputs   map[string]string // sha256 of the features and of paths, splits and labels
-	Seconds  float64           // of training and measuring
+	Inputs   map[string]string // SHA-256 of the features, and of paths, splits and labels
+	Seconds  float64           // time of training and measuring
 	Version  string
 }
 
@@ -71,17 +71,17 @@ func (o *Outcome) Spread(name string, s Spread) {
 	o.Spreads[name] = append(o.Spreads[name], s)
 }
 
-// Whole reports whether an outcome that was read can be complete.
+// Whole reports whether an outcome that was read from a file has its required parts.
 func (o Outcome) Whole() bool { return o.Seed > 0 && len(o.Measures) > 0 }
 
-// Results are the outcomes of a study's cells so far.
+// Results holds the outcomes of a study's finished cells.
 type Results struct {
 	Study   *Study
-	Command string // of winnow, that made the results
-	Data    string // the study's data, in words
-	StandIn bool   // Data are not the paper's: its numbers are not compared with ours
+	Command string // the winnow command that made the results
+	Data    string // a description of the study's data
+	StandIn bool   // the data are not the paper's, so that the paper's numbers are not shown
 
-	// What the page shows besides the study's own: sentences at its head, warnings, charts and small print.
+	// Additional content of the page: sentences at the top, warnings, charts and small print.
 	Lead, Warnings []string
 	Drawings       []page.Drawing
 	Facts          []page.Fact
@@ -95,8 +95,8 @@ func NewResults(s *Study, data string, standIn bool) *Results {
 		outcomes: map[[2]int]map[int]Outcome{}}
 }
 
-// Add adds the outcome of a cell. Among those that differ only in their choice, the one with the best validation score
-// counts, the first if equal.
+// Add adds the outcome of a cell. Of outcomes that differ only in their choice, Results keeps the one with the best
+// validation score (ties: the first).
 func (r *Results) Add(c Cell, o Outcome) {
 	at := [2]int{c.Row, c.Column}
 	if r.outcomes[at] == nil {
@@ -124,7 +124,7 @@ func (r *Results) Len() int {
 	return n
 }
 
-// LastState ends the name of a measure of the trainings' last states.
+// LastState is the suffix of the name of a measure of the trainings' last states.
 const LastState = ", last state"
 
 // listMeasures returns the study's measures and, if validation chose states, the first measure of the last states.
@@ -139,7 +139,8 @@ func (r *Results) listMeasures() []string {
 	return r.Study.Measures
 }
 
-// collectValues returns a measure of a row on a column by seed; for a ratio, that of one row divided by the other's.
+// collectValues returns the values of a measure for a row and a column by seed. For a ratio they are the values of one
+// row divided by those of the other.
 func (r *Results) collectValues(row, column int, measure string) map[int]float64 {
 	out := map[int]float64{}
 	if ratio := r.Study.Rows[row].Ratio; ratio != nil {
@@ -176,17 +177,17 @@ func (s *Study) computePrintScale(measure string) float64 {
 	return 1
 }
 
-// notShares are the measures that are not shares, with their printed digits.
+// notShares lists the measures that are not shares, with their number of printed decimal places.
 var notShares = map[string]int{
 	"seconds": 1, "kept_classes": 4, "maw": 4, "sdaw": 4, "silhouette": 3, "worst silhouette": 3, Hits10: 2,
 	Seconds5000: 2, RMSE: 1, Bias: 1,
 }
 
-// Hits10 is the mean number of images of its class among the 10 nearest of a test image. Images alone in their class
-// are left out.
+// Hits10 is the mean number of images of the same class among a test image's 10 nearest images. Images without another
+// image of their class are left out.
 const Hits10 = "hits@10"
 
-// Measures that stand alone in their studies: of the time of steps, and on drawn data.
+// Measures that are the only ones of their studies: the time of steps, and measures on drawn data.
 const (
 	Seconds5000 = "seconds of 5000 steps"
 	RMSE        = "rmse"

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// drawStudyCharts draws the study's charts.
 func (r *Results) drawStudyCharts() (all []page.Drawing) {
 	c := r.Study.Chart
 	if c == nil || r.Len() == 0 {
@@ -50,7 +49,7 @@ func (r *Results) drawStudyCharts() (all []page.Drawing) {
 	return all
 }
 
-// overColumns draws a measure over the columns of a dataset: only the ratios, if the study has some.
+// overColumns draws a measure over the columns of a dataset. If the study has ratios, it draws only the ratios.
 func (r *Results) overColumns(data string) page.Lines {
 	s, c := r.Study, r.Study.Chart
 	measure := cmp.Or(c.Measure, s.Measures[0])
@@ -87,7 +86,7 @@ func (r *Results) overColumns(data string) page.Lines {
 	return lines
 }
 
-// overSteps draws the traces of a column: means over the seeds, and a standard deviation around them.
+// overSteps draws the traces of a column: the means over the seeds, with a band of one standard deviation.
 func (r *Results) overSteps(column int) page.Lines {
 	c := r.Study.Chart
 	lines := page.Lines{Frame: r.newColumnFrame(column)}
@@ -116,7 +115,7 @@ func (r *Results) overSteps(column int) page.Lines {
 	return lines
 }
 
-// newColumnFrame returns the frame of a column's chart.
+// newColumnFrame returns the title and axes of a column's chart.
 func (r *Results) newColumnFrame(column int) page.Frame {
 	c := r.Study.Chart
 	return page.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}
@@ -131,8 +130,8 @@ func (r *Results) findFirstOutcome(row, column int) (Outcome, bool) {
 	return Outcome{}, false
 }
 
-// drawBoxes draws the distributions of values after some steps, for the lowest seed: those of several seeds cannot be
-// combined.
+// drawBoxes draws the distributions of values after some steps. It uses only the lowest seed, because box plots of
+// several seeds cannot be combined.
 func (r *Results) drawBoxes(column int) page.Boxes {
 	c := r.Study.Chart
 	b := page.Boxes{Frame: r.newColumnFrame(column)}
@@ -165,7 +164,8 @@ func findNearestSpread(list []Spread, step float64) (s Spread, ok bool) {
 	return s, ok
 }
 
-// drawHistograms draws the scores of right and wrong labels after each step, for the lowest seed, as shares of all.
+// drawHistograms draws the scores of right and wrong labels after each step of the chart, for the lowest seed. Heights
+// are shares of all scores.
 func (r *Results) drawHistograms(row, column int) (all []page.Histogram) {
 	c := r.Study.Chart
 	o, _ := r.findFirstOutcome(row, column)

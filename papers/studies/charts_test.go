@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Boxes are the recorded ones nearest to the shares of the training; histograms name the steps, the
-// scorer and its threshold.
+// Charts show the recorded boxes nearest to the given shares of the training. Titles and marks of histograms contain
+// the steps, the scorer and its threshold.
 func TestSpreads(t *testing.T) {
 	s := parsed(t, strings.Replace(example, "columns:\n",
 		"chart: {kind: boxes, trace: kappa, at: [0.25, 1]}\ncolumns:\n", 1))

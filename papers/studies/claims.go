@@ -11,21 +11,21 @@ import (
 
 // Claim is a statement of the paper about the order of its numbers.
 type Claim struct {
-	Say     string   `yaml:"say"`      // in words
-	Better  Names    `yaml:"better"`   // rows
-	Than    Names    `yaml:"than"`     // rows, each of Better against each of these
+	Say     string   `yaml:"say"`      // the claim in words
+	Better  Names    `yaml:"better"`   // rows that are claimed to be better
+	Than    Names    `yaml:"than"`     // rows; each row of Better is compared with each of them
 	AtLeast *float64 `yaml:"at_least"` // instead of Than: a value, in the measure's own scale (a share)
-	AtMost  *float64 `yaml:"at_most"`  // likewise, an upper bound
+	AtMost  *float64 `yaml:"at_most"`  // instead of Than: an upper bound
 	By      float64  `yaml:"by"`       // smallest difference, in the measure's own scale; may be below 0
-	Measure string   `yaml:"measure"`  // "": the first one
+	Measure string   `yaml:"measure"`  // "": the study's first measure
 	Columns Names    `yaml:"columns"`  // none: all
-	// With these two, a row is compared with itself in other columns.
+	// If these two are set, a row is compared with itself in other columns.
 	BetterColumns Names `yaml:"better_columns"`
 	ThanColumns   Names `yaml:"than_columns"`
-	Most          bool  `yaml:"most"` // the claim is about most of its comparisons, not all
+	Most          bool  `yaml:"most"` // the claim holds if most of its comparisons hold; otherwise all must hold
 }
 
-// limitValue returns the value that a claim compares with, or nil if it compares rows.
+// limitValue returns the bound of a claim, or nil if the claim compares rows.
 func (c Claim) limitValue() *float64 { return cmp.Or(c.AtLeast, c.AtMost) }
 
 // State is the result of a comparison or a claim.
@@ -38,18 +38,18 @@ const (
 	CannotSay State = "cannot say"
 )
 
-// Comparison is one instance of a claim.
+// Comparison is one comparison of a claim: of two cells, or of a cell with a value.
 type Comparison struct {
-	Better, Than      string  // the sides, in words
-	spread.Difference         // over the seeds of both sides, minus the claim's By
+	Better, Than      string  // descriptions of the two sides
+	spread.Difference         // differences between the sides over the seeds, minus the claim's By
 	Holm              float64 // P, corrected for all comparisons of the study (Holm 1979); NaN for one seed
 	State             State
-	Seeds             int   // how many would settle what cannot be said ([spread.Difference.Needs]); 0: not known
-	Paper             *bool // whether it holds in the paper's own numbers; nil: not known
+	Seeds             int   // number of seeds that would decide it ([spread.Difference.Needs]); 0: decided or unknown
+	Paper             *bool // whether the comparison holds for the paper's own numbers; nil: unknown
 }
 
-// decideState sets the state, by one rule for any number of seeds: a difference must be significant after Holm's
-// correction for the tests of the study.
+// decideState sets the state. For any number of seeds, a difference must be significant after Holm's correction for the
+// tests of the study.
 func (c *Comparison) decideState(tests int) {
 	switch {
 	case !(c.Holm < significance):
@@ -64,11 +64,11 @@ func (c *Comparison) decideState(tests int) {
 // Verdict is a claim with its comparisons.
 type Verdict struct {
 	Claim       Claim
-	Comparisons []Comparison // those that were run
-	Of          int          // how many the claim makes
+	Comparisons []Comparison // the comparisons that were run
+	Of          int          // number of comparisons that the claim makes
 }
 
-// significance is the p-value below which a difference is not chance.
+// significance is the p-value below which a difference is significant.
 const significance = 0.05
 
 // Count returns the number of comparisons in a state.
@@ -96,7 +96,7 @@ func (v Verdict) State() State {
 	return CannotSay
 }
 
-// inPaper counts the comparisons that hold in the paper's own numbers, among those that it has numbers for.
+// inPaper counts the comparisons for which the paper has numbers, and how many of these hold for the paper's numbers.
 func (v Verdict) inPaper() (holds, of int) {
 	for _, c := range v.Comparisons {
 		if c.Paper != nil {
@@ -109,15 +109,15 @@ func (v Verdict) inPaper() (holds, of int) {
 	return holds, of
 }
 
-// side is one side of a comparison: a cell over its seeds, and the paper's value.
+// side is one side of a comparison: the row and the column of a cell.
 type side struct{ row, column int }
 
-// TestClaims tests every claim on the measured values. Comparisons without a common seed were not run. The seeds share
-// one test set, so the tests are about other trainings, not other images.
+// TestClaims tests every claim on the measured values. A comparison whose sides have no common seed has not been run.
+// All seeds share one test set, so the tests generalise to other trainings, but not to other images.
 func (r *Results) TestClaims() []Verdict {
 	var all []Verdict
 	var ps []float64
-	at := map[question]int{} // in ps
+	at := map[question]int{} // index in ps
 	for _, c := range r.Study.Claims {
 		v := Verdict{Claim: c}
 		measure := cmp.Or(c.Measure, r.Study.Measures[0])
@@ -150,7 +150,7 @@ func (r *Results) TestClaims() []Verdict {
 	return all
 }
 
-// question identifies a comparison, so that one of two claims is tested once.
+// question identifies a comparison, so that a comparison that occurs in two claims is tested once.
 type question struct {
 	better, than, measure string
 	by                    float64
@@ -160,8 +160,8 @@ func newQuestion(c Claim, of Comparison) question {
 	return question{of.Better, of.Than, c.Measure, c.By}
 }
 
-// listSides lists the sides that a claim compares, without those that a row skips; a second side of {-1, -1} is a
-// value.
+// listSides lists the pairs of sides that a claim compares. It leaves out columns that a row skips. A second side of
+// {-1, -1} means that the claim compares with a value.
 func (r *Results) listSides(c Claim) (out [][2]side) {
 	s := r.Study
 	add := func(sides [2]side) {
@@ -205,9 +205,9 @@ func (r *Results) listSides(c Claim) (out [][2]side) {
 	return out
 }
 
-// compareSides pairs the two sides by seed.
+// compareSides compares two sides, paired by seed. It returns false without a common seed.
 func (r *Results) compareSides(c Claim, measure string, a, b side) (Comparison, bool) {
-	less, sign := c.By, 1.0 // the comparison is about sign × difference - less
+	less, sign := c.By, 1.0 // the tested value is sign × difference - less
 	out := Comparison{Better: r.describeSide(a, c), Than: r.describeSide(b, c)}
 	mine := r.collectValues(a.row, a.column, measure)
 	var theirs map[int]float64

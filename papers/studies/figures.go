@@ -15,18 +15,18 @@ import (
 //go:embed figures.yaml
 var figures []byte
 
-// Item is a table or a figure of a paper, or a study of another question, with what makes it.
+// Item is a table or a figure of a paper, or a study of another question, with the studies or the command that make it.
 type Item struct {
-	Paper   string   `yaml:"paper"` // 001, or winnow
-	Item    string   `yaml:"item"`  // Table I, or the study's title
+	Paper   string   `yaml:"paper"` // for example 001, or winnow
+	Item    string   `yaml:"item"`  // for example Table I, or the study's title
 	Studies []string `yaml:"studies"`
-	Columns []string `yaml:"columns"` // of the study; none: all
-	Command string   `yaml:"command"` // if no study makes it
-	Why     string   `yaml:"why"`     // why it cannot be run
+	Columns []string `yaml:"columns"` // columns of the study; none: all
+	Command string   `yaml:"command"` // the command that makes the item, if no study does
+	Why     string   `yaml:"why"`     // reason why the item cannot be made
 	Data    []string `yaml:"data"`
 }
 
-// Items returns every table and figure of the papers, in their order, then every study that makes none.
+// Items returns every table and figure of the papers in their order, followed by every study that makes no such item.
 func Items() (all []Item, err error) {
 	if err := yaml.UnmarshalWithOptions(figures, &all, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("reproduce: %s", yaml.FormatError(err, false, false))

@@ -7,7 +7,7 @@ import (
 	"winnow/report/page"
 )
 
-// HTML writes a self-contained page: claims, charts, tables.
+// HTML writes a self-contained page with claims, charts and tables.
 func (r *Results) HTML(w io.Writer) error {
 	p := page.Report{
 		Command: r.Command, Title: r.Study.Title, Verdict: r.Lead, Warnings: r.Warnings, Facts: r.Facts,
@@ -29,7 +29,7 @@ func (r *Results) HTML(w io.Writer) error {
 	return p.WriteHTML(w)
 }
 
-// claimsSection lists the claims, and every comparison in a table that the reader opens.
+// claimsSection returns the section of the claims. A folded table contains every comparison.
 func (r *Results) claimsSection(verdicts []Verdict) page.Section {
 	claims := page.Table{Head: []string{"claim", "verdict", "comparisons"}, Words: true}
 	all := page.Table{Caption: "Every comparison", Words: true, Folded: true,

@@ -45,7 +45,8 @@ func parsed(t *testing.T, text string) *Study {
 	return &s
 }
 
-// filled returns two seeds of every cell: plain .70 .72 | .50 .50, filtered .72 .75 | .49 .53, top .80 .80 | .75 .75.
+// filled returns results with two seeds of every cell: plain .70 .72 | .50 .50, filtered .72 .75 | .49 .53, top .80 .80
+// | .75 .75.
 func filled(t *testing.T, standIn bool) *Results {
 	r := NewResults(parsed(t, example), "birds.csv", standIn)
 	for i, row := range [][][]float64{
@@ -81,13 +82,13 @@ func TestEveryStudy(t *testing.T) {
 	}
 }
 
-// checkStudy reports what is inconsistent in a study.
+// checkStudy reports inconsistencies in a study.
 func checkStudy(t *testing.T, s Study) {
 	t.Helper()
 	bad := func(format string, args ...any) { t.Errorf(s.Name+": "+format, args...) }
 	if s.Title == "" || s.Paper == "" || s.Source == "" || len(s.Measures)*len(s.Rows)*len(s.Columns)*s.Seeds == 0 ||
 		s.State != Last && s.State != Best || s.Unit != "percent" && s.Unit != "share" {
-		bad("a part is missing or unknown: %+v", s)
+		bad("a field is missing or has an unknown value: %+v", s)
 	}
 	columns := func(names []string) {
 		for _, name := range names {
@@ -157,7 +158,7 @@ func checkStudy(t *testing.T, s Study) {
 	}
 }
 
-// The list has every table and figure of the five papers, as counted in them, and every study.
+// Items contains every table and figure of the five papers, in the numbers counted in the papers, and every study.
 func TestItems(t *testing.T) {
 	all, err := Items()
 	if err != nil {
@@ -170,7 +171,7 @@ func TestItems(t *testing.T) {
 			found[it.Paper+" "+kind]++
 		}
 		if (it.Why != "") == (len(it.Studies) > 0 || it.Command != "") || len(it.Studies) > 0 && len(it.Data) == 0 {
-			t.Errorf("%+v: expected what makes it, or why it cannot be made", it)
+			t.Errorf("%+v: expected either studies or a command, or a reason", it)
 		}
 		for _, name := range it.Studies {
 			made[name] = true
@@ -203,7 +204,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("%+v", ratio)
 	}
 	if s := filled(t, true).summarizeCell(1, 0, "p@1"); !math.IsNaN(s.Paper) {
-		t.Errorf("the paper's number is shown beside other data: %+v", s)
+		t.Errorf("the paper's number is shown for other data: %+v", s)
 	}
 }
 
@@ -216,7 +217,7 @@ func TestVerdicts(t *testing.T) {
 	if len(better) != 2 || better[0].Mean <= 0 || better[1].Mean <= 0 || better[0].N != 2 {
 		t.Fatalf("%+v", better)
 	}
-	// two seeds are tested as any number is
+	// two seeds are tested by the same rule as any number of seeds
 	if c := better[0]; math.IsNaN(c.P) || c.State != CannotSay ||
 		!strings.Contains(c.Format(), ", 2 seeds, p ") {
 		t.Errorf("%+v: %s", c, c.Format())
@@ -232,7 +233,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// A claim of at most a value holds if the claim of at least that value does not, in the paper's numbers too.
+// An at_most claim has the opposite sign of an at_least claim with the same value, even for the paper's numbers.
 func TestAtMost(t *testing.T) {
 	const sized = "at_least: 0.7, columns: ten}"
 	for claim, want := range map[string]float64{
@@ -260,7 +261,7 @@ func TestVerdictFails(t *testing.T) {
 	}
 }
 
-// The state depends on the seeds, on chance, and on the number of comparisons.
+// The state of a comparison depends on the differences, on the number of seeds, and on the number of comparisons.
 func TestStates(t *testing.T) {
 	clear, noisy := []float64{.02, .021, .022, .02, .021}, []float64{.02, .03, .01, .04, -.03}
 	for _, c := range []struct {
@@ -323,19 +324,19 @@ func TestStates(t *testing.T) {
 	}
 	v := r.TestClaims()
 	if first := v[0].Comparisons[0]; first.Holm != 2*first.P || v[1].Comparisons[0].Holm != first.Holm {
-		t.Errorf("a comparison of two claims counts twice: %+v", v)
+		t.Errorf("a comparison that occurs in two claims is counted twice: %+v", v)
 	}
 	most := Verdict{Claim: Claim{Most: true}, Of: 3,
 		Comparisons: []Comparison{{State: Holds}, {State: Holds}, {State: Fails}}}
 	if all := (Verdict{Of: 3, Comparisons: most.Comparisons}); most.State() != Holds || all.State() != Fails {
-		t.Errorf("of most %s, of all %s", most.State(), all.State())
+		t.Errorf("claim about most: %s, claim about all: %s", most.State(), all.State())
 	}
 	if part := (Verdict{Of: 4, Claim: most.Claim, Comparisons: most.Comparisons}); part.State() != CannotSay {
-		t.Errorf("three of four comparisons were run, and the claim %s", part.State())
+		t.Errorf("claim with three of four comparisons run: %s", part.State())
 	}
 }
 
-// Every page shows the last states beside those that validation chose.
+// Every page shows the results of the last states in addition to those of the states that validation chose.
 func TestLastStates(t *testing.T) {
 	r := filled(t, false)
 	r.Add(Cell{Row: 0, Column: 0, Seed: 1}, Outcome{
@@ -383,7 +384,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A claim that holds is no longer decided if any cell that it compares did not run, whether in one seed or in all.
+// A claim is undecided if one of its cells has not been run, for all seeds or for all but one.
 func TestNoVerdictWithoutItsCells(t *testing.T) {
 	const text = `
 name: example

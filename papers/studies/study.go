@@ -1,9 +1,9 @@
-// Package studies holds the papers' tables and figures as data, and compares winnow's numbers with theirs.
+// Package studies describes the papers' tables and figures as data, and compares winnow's numbers with the papers'.
 //
 // A [Study] is one table or figure: rows are recipes, columns are datasets with noise, and a cell is one training of a
-// row on a column for a seed. The package sums up the [Outcome]s of cells over seeds, tests the paper's claims on them
-// and writes text, Markdown, CSV and HTML. It trains nothing: package runner makes the outcomes. Measures are shares in
-// [0, 1], except those in notShares; percent exists only in printed text.
+// row on a column for a seed. The package summarises the [Outcome]s of cells over seeds, tests the paper's claims on
+// them and writes text, Markdown, CSV and HTML. Package runner trains and makes the outcomes. Measures are shares in
+// [0, 1], except those in notShares; only printed text uses percent.
 package studies
 
 import (
@@ -19,22 +19,22 @@ import (
 type Study struct {
 	Name     string   `yaml:"name"`
 	Title    string   `yaml:"title"`
-	Paper    string   `yaml:"paper"`    // PRISM (001)
-	Source   string   `yaml:"source"`   // Table I
+	Paper    string   `yaml:"paper"`    // for example PRISM (001)
+	Source   string   `yaml:"source"`   // for example Table I
 	Notes    []string `yaml:"notes"`    // printed below the table
 	Seeds    int      `yaml:"seeds"`    // default number of repetitions
-	State    string   `yaml:"state"`    // the state of a training that is measured: last or best
-	Unit     string   `yaml:"unit"`     // of the paper's numbers, and of ours when printed: percent or share
-	Measures []string `yaml:"measures"` // the paper's come first, in the order of its cells
+	State    string   `yaml:"state"`    // which state of a training is measured: last or best
+	Unit     string   `yaml:"unit"`     // unit of the paper's numbers and of printed numbers: percent or share
+	Measures []string `yaml:"measures"` // first the paper's measures, in the order of the paper's cells
 	Set      []string `yaml:"set"`      // settings of all rows
-	Tune     []Names  `yaml:"tune"`     // settings that trainings choose from by their validation split
+	Tune     []Names  `yaml:"tune"`     // alternative settings; the validation split chooses one of them
 	Chart    *Chart   `yaml:"chart"`
 	Columns  []Column `yaml:"columns"`
 	Rows     []Row    `yaml:"rows"`
 	Claims   []Claim  `yaml:"claims"`
 }
 
-// The state of a training that is measured: the last, or the best on the validation split.
+// The states of a training that can be measured: the last state, or the best state on the validation split.
 const (
 	Last = "last"
 	Best = "best"
@@ -44,61 +44,62 @@ const (
 type Column struct {
 	Name string `yaml:"name"`
 	Data string `yaml:"data"` // the paper's dataset, or Drawn
-	// Noise is a model of winnow data corrupt; given: labels as in the manifest; none: the true labels.
+	// Noise is a noise model of "winnow data corrupt", or "given" for the manifest's labels, or "none" for the true
+	// labels.
 	Noise string  `yaml:"noise"`
-	Rate  float64 `yaml:"rate"` // of noise
-	// Says is the noise rate that filters are given; nil: Rate. If the noise is in the data and the manifest has true
-	// labels, filters are given the share of wrong labels instead.
+	Rate  float64 `yaml:"rate"` // noise rate
+	// Says is the noise rate that filters are given; nil: Rate. If the data are already noisy and the manifest has true
+	// labels, filters are given the actual share of wrong labels instead.
 	Says *float64 `yaml:"says"`
 	X    *float64 `yaml:"x"` // position on the chart's axis; nil: Rate
 	Set  []string `yaml:"set"`
 }
 
-// Drawn is the data of a column without files: its data are drawn from the seed. The settings of such a study are not
-// those of a training.
+// Drawn is the data name of a column without files, whose data are drawn from the seed. The settings of such a study
+// describe the draws, not a training.
 const Drawn = "drawn"
 
-// The labels that a row is trained on.
+// The labels on which a row can be trained.
 const (
-	Noisy   = "noisy"   // the column's
-	True    = "true"    // the true ones, whatever the column's noise
-	Topline = "topline" // the true ones of a share 1 - rate of the samples (Le & Odobez, section 6)
-	Oracle  = "oracle"  // the column's without the wrong ones: what a filter without error would keep
-	Random  = "random"  // the column's without as many drawn at random: what dropping alone does
+	Noisy   = "noisy"   // the column's labels
+	True    = "true"    // the true labels, regardless of the column's noise
+	Topline = "topline" // the true labels of a share 1 - rate of the samples (Le & Odobez, section 6)
+	Oracle  = "oracle"  // the column's labels without the wrong ones, as after a perfect filter
+	Random  = "random"  // as many labels as Oracle, chosen at random, to show the effect of less data
 )
 
 // Row is a method.
 type Row struct {
 	Name   string   `yaml:"name"`
-	Recipe string   `yaml:"recipe"` // of run/config, or default: winnow's own settings
-	Whole  string   `yaml:"whole"`  // instead of Recipe, which is for stored features, if the network is trained too
+	Recipe string   `yaml:"recipe"` // a recipe of run/config for stored features, or default for winnow's settings
+	Whole  string   `yaml:"whole"`  // replaces Recipe if the network is trained as well
 	Set    []string `yaml:"set"`
-	Tune   []Names  `yaml:"tune"`   // instead of the study's
-	Labels string   `yaml:"labels"` // one of the above; Noisy also ""
-	// Network made the features of the row, if it is not the table's network. Datasets then have other names, see
-	// [Row.Source].
+	Tune   []Names  `yaml:"tune"`   // replaces the study's
+	Labels string   `yaml:"labels"` // one of the names above; "": Noisy
+	// Network is the network that made the row's features, if it is not the table's network. Datasets then have other
+	// names, see [Row.Source].
 	Network string `yaml:"network"`
 	Ratio   *Ratio `yaml:"ratio"` // computes the row from two others, seed by seed
 
-	// Judge is the scorer of winnow audit that judges the training labels: in the recipe's final embedding or,
+	// Judge is the scorer of "winnow audit" that scores the training labels, in the recipe's final embedding or,
 	// without a recipe, on the stored features.
 	Judge     string `yaml:"judge"`
-	Untrained string `yaml:"untrained"` // instead of a recipe: the features as stored (frozen), or whitened
+	Untrained string `yaml:"untrained"` // instead of a recipe: frozen (features as stored) or whitened
 
-	// Estimator of a class's concentration, for columns whose data is Drawn: a name of theory.Estimators.
+	// Estimator is a name of theory.Estimators that estimates a class's concentration, for columns with data Drawn.
 	Estimator string `yaml:"estimator"`
 
-	Skip  []string `yaml:"skip"`  // columns that the method does not apply to
-	Paper []Number `yaml:"paper"` // one for each column, or none
+	Skip  []string `yaml:"skip"`  // columns to which the method does not apply
+	Paper []Number `yaml:"paper"` // the paper's number for each column, or none
 }
 
-// The rows that are measured without a training.
+// Values of Row.Untrained: rows that are measured without a training.
 const (
 	Frozen   = "frozen"
 	Whitened = "whitened"
 )
 
-// Choices returns the settings that a row's trainings choose from, or none.
+// Choices returns the alternative settings of a row's trainings, or none.
 func (s *Study) Choices(row Row) []Names {
 	switch {
 	case row.Recipe == "":
@@ -109,11 +110,11 @@ func (s *Study) Choices(row Row) []Names {
 	return s.Tune
 }
 
-// Runs reports whether a row has cells of its own, not computed from other rows.
+// Runs reports whether a row has its own cells and is not computed from other rows.
 func (r Row) Runs() bool { return r.Ratio == nil }
 
-// Source returns the name of the row's data of a column: the column's dataset, followed by @ and the network that made
-// the features if it is not the table's.
+// Source returns the name of the row's data in a column: the column's dataset. If the row has its own network, @ and
+// the network's name follow.
 func (r Row) Source(c Column) string {
 	if r.Network == "" {
 		return c.Data
@@ -121,33 +122,33 @@ func (r Row) Source(c Column) string {
 	return c.Data + "@" + r.Network
 }
 
-// Ratio is one row divided by another.
+// Ratio describes a row that is one row (Of) divided by another (To).
 type Ratio struct {
 	Of string `yaml:"of"`
 	To string `yaml:"to"`
 }
 
-// Chart says how a study is drawn.
+// Chart describes a study's chart.
 type Chart struct {
 	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms or Boxes
-	Measure string    `yaml:"measure"` // of columns; "": the first one
+	Measure string    `yaml:"measure"` // measure drawn over the columns; "": the study's first measure
 	Trace   string    `yaml:"trace"`   // name of the recorded trace
-	At      []float64 `yaml:"at"`      // shares of the training after which histograms and boxes are taken
-	X       string    `yaml:"x"`       // the axis in words, with its unit
+	At      []float64 `yaml:"at"`      // times of histograms and boxes, as shares of the training's steps
+	X       string    `yaml:"x"`       // title of the axis, with its unit
 	Y       string    `yaml:"y"`
 	Log     bool      `yaml:"log"` // both axes are logarithmic
 }
 
 // Kinds of charts.
 const (
-	OverColumns = "columns"    // a measure over the columns' X, a line for each row
-	OverSteps   = "trace"      // a trace over the steps of a run, a line for each row
-	Histograms  = "histograms" // scores of right and wrong labels, one for each row and step
-	Boxes       = "boxes"      // distributions of values after some steps, a box for each row
+	OverColumns = "columns"    // a measure over the columns' X, with a line for each row
+	OverSteps   = "trace"      // a trace over the steps of a run, with a line for each row
+	Histograms  = "histograms" // scores of right and wrong labels, with a histogram for each row and step
+	Boxes       = "boxes"      // distributions of values after some steps, with a box for each row
 )
 
-// Number is a cell of the paper's table: values in the order of the study's measures. "83.30/26.49", "77.6 ?" for a
-// doubtful one, "-" for none.
+// Number is a cell of the paper's table, with values in the order of the study's measures. In YAML it is written as
+// "83.30/26.49", with a question mark if it is doubtful ("77.6 ?"), or as "-" if the cell is empty.
 type Number struct {
 	Values   []float64
 	Doubtful bool
@@ -191,7 +192,7 @@ func (n *Names) UnmarshalYAML(text []byte) error {
 	return nil
 }
 
-// parseStudy reads a study strictly; errors contain name. A test checks every study.
+// parseStudy parses a study and rejects unknown keys. Errors contain name. A test checks every study.
 func parseStudy(name string, text []byte) (Study, error) {
 	s := Study{Seeds: 3, State: Last, Unit: "percent"}
 	if err := yaml.UnmarshalWithOptions(text, &s, yaml.Strict()); err != nil {
@@ -219,7 +220,7 @@ func (s *Study) Datasets() []string {
 	return names
 }
 
-// Sources returns the names of the data: the datasets, then those for rows with a network of their own.
+// Sources returns the names of the study's data: first the datasets, then the data for rows with their own network.
 func (s *Study) Sources() []string {
 	names := s.Datasets()
 	for _, r := range s.Rows {

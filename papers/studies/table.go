@@ -12,14 +12,14 @@ import (
 	"winnow/internal/text"
 )
 
-// summary is a cell over its seeds, in printed units: percent if the study is in percent.
+// summary summarises a cell over its seeds, in printed units (percent if the study's unit is percent).
 type summary struct {
 	spread.Summary
-	Paper    float64 // NaN: none
-	Doubtful bool    // the paper's number
+	Paper    float64 // the paper's number; NaN: no number
+	Doubtful bool    // the paper's number is doubtful
 }
 
-// summarizeCell sums up a measure of a row on a column.
+// summarizeCell summarises a measure of a row on a column over the seeds.
 func (r *Results) summarizeCell(row, column int, measure string) summary {
 	values := r.collectValues(row, column, measure)
 	scale := r.computePrintFactor(row, measure)
@@ -34,7 +34,7 @@ func (r *Results) summarizeCell(row, column int, measure string) summary {
 	return s
 }
 
-// computePrintFactor returns the factor from a row's value to its printed value; ratios are not shares.
+// computePrintFactor returns the factor from a row's value to its printed value: 1 for ratios, which are not shares.
 func (r *Results) computePrintFactor(row int, measure string) float64 {
 	if r.Study.Rows[row].Ratio != nil {
 		return 1
@@ -42,7 +42,7 @@ func (r *Results) computePrintFactor(row int, measure string) float64 {
 	return r.Study.computePrintScale(measure)
 }
 
-// countPrintedDigits returns the number of printed digits: two of percent, four of shares.
+// countPrintedDigits returns the number of printed decimal places: two for percent, four for shares.
 func (s *Study) countPrintedDigits(measure string) int {
 	if n, ok := notShares[measure]; ok {
 		return n
@@ -53,8 +53,8 @@ func (s *Study) countPrintedDigits(measure string) int {
 	return 4
 }
 
-// cellText returns a summary as text: "83.60 ±0.41 (83.30)", with the paper's number in brackets. n is added if there
-// are fewer seeds than in other cells.
+// cellText returns a summary as text: "83.60 ±0.41 (83.30)", with the paper's number in brackets. If the cell has fewer
+// seeds than other cells, the text contains their number n.
 func (r *Results) cellText(row, column int, measure string) string {
 	s := r.summarizeCell(row, column, measure)
 	d := r.Study.countPrintedDigits(measure)
@@ -90,7 +90,7 @@ func (r *Results) countMostSeeds() (n int) {
 	return n
 }
 
-// measureTable returns the table of a measure: a header, then a line for each row. Empty rows and columns are left out.
+// measureTable returns the table of a measure: a header and a line for each row. It leaves out empty rows and columns.
 func (r *Results) measureTable(measure string) (lines [][]string) {
 	var columns []int
 	for j := range r.Study.Columns {
@@ -120,7 +120,7 @@ func (r *Results) measureTable(measure string) (lines [][]string) {
 	return lines
 }
 
-// columnTitle returns the name of a column and, for given labels, their share of wrong ones if known.
+// columnTitle returns the name of a column. For given labels it adds the share of wrong labels, if known.
 func (r *Results) columnTitle(j int) string {
 	c := r.Study.Columns[j]
 	if c.Noise != "given" {
@@ -147,7 +147,7 @@ func (s *Study) measureTitle(measure string) string {
 	return measure
 }
 
-// explainTables explains the tables.
+// explainTables returns the sentence that explains the numbers in the tables.
 func (r *Results) explainTables() string {
 	least, most := math.MaxInt, 0
 	for _, all := range r.outcomes {
@@ -166,15 +166,15 @@ func (r *Results) explainTables() string {
 	}
 	switch {
 	case hasNumbers && r.StandIn:
-		text += ", which is not the paper's data: its numbers are not comparable and not shown"
+		text += ", which is not the paper's data: the paper's numbers are not comparable and not shown"
 	case hasNumbers:
-		text += "; in brackets the paper's number (?: doubtful), of its own network and training"
+		text += "; brackets contain the number in the paper (?: doubtful), for its own network and training"
 	}
 	return text + "."
 }
 
-// CountStates returns how many comparisons were run, and their number in each state: "6 of 9 comparisons run, holds in
-// 4, does not in 1".
+// CountStates returns the number of comparisons that were run and their number in each state, as in "6 of 9 comparisons
+// run, holds in 4, does not in 1".
 func (v Verdict) CountStates() string {
 	s := fmt.Sprintf("%d of %s run, holds in %d", len(v.Comparisons), text.Plural(v.Of, "comparison"), v.Count(Holds))
 	if n := v.Count(Fails); n > 0 {
@@ -197,7 +197,7 @@ func (v Verdict) formatVerdict(standIn bool) string {
 	return v.Claim.Say + ": " + v.formatVerdictNumbers(standIn)
 }
 
-// formatVerdictNumbers returns a verdict without its claim.
+// formatVerdictNumbers returns the numbers of a verdict, without the text of its claim.
 func (v Verdict) formatVerdictNumbers(standIn bool) string {
 	if len(v.Comparisons) == 0 {
 		return v.DescribeState()
@@ -219,13 +219,13 @@ func (c Comparison) Format() string {
 		s += fmt.Sprintf(", p %.2g, corrected %.2g", c.P, c.Holm)
 	}
 	if c.Seeds > 0 {
-		s += fmt.Sprintf("; about %d seeds would tell", c.Seeds)
+		s += fmt.Sprintf("; about %d seeds would decide", c.Seeds)
 	}
 	return s
 }
 
-// listUnheld returns a line for each comparison that does not hold, then for each undecided one. A single comparison is
-// in the sentence.
+// listUnheld returns a line for each comparison that does not hold, followed by a line for each undecided comparison.
+// It returns none for a claim with a single comparison, whose numbers are part of the verdict's sentence.
 func (v Verdict) listUnheld() (lines []string) {
 	if v.Of == 1 {
 		return nil
@@ -243,7 +243,7 @@ func (v Verdict) listUnheld() (lines []string) {
 	return lines
 }
 
-// explainTests explains the comparisons.
+// explainTests returns the sentences that explain the comparisons.
 func explainTests(verdicts []Verdict) string {
 	asks := map[question]bool{}
 	for _, v := range verdicts {
@@ -255,13 +255,13 @@ func explainTests(verdicts []Verdict) string {
 	switch n := len(asks); n {
 	case 0:
 		return "No comparison was run."
-	case 1: // one needs no correction
+	case 1: // a single comparison needs no correction
 	default:
 		corrected = fmt.Sprintf(" after Holm's correction for the %d different comparisons here", n)
 	}
-	return fmt.Sprintf("Comparisons are paired over the seeds. A difference counts if it is significant (two-sided "+
-		"t-test, p < %v%s), whatever the number of seeds; of an undecided one the number of seeds is named that "+
-		"would find it with a chance of 80 %%, if it is at most 1,000. Of a claim that was not run as a whole "+
-		"nothing can be said. All seeds share one test set: the result is about other trainings, not other images.",
+	return fmt.Sprintf("Comparisons are paired by seed. A difference counts if it is significant (two-sided t-test, "+
+		"p < %v%s), for any number of seeds. An undecided comparison states how many seeds would detect the "+
+		"difference with a power of 80 %%, if at most 1,000. A claim is undecided unless all its comparisons were "+
+		"run. All seeds share one test set: the result applies to other trainings, not to other images.",
 		significance, corrected)
 }

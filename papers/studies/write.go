@@ -38,7 +38,7 @@ func (r *Results) MarkdownTable(measure string) string {
 	return b.String()
 }
 
-// writeClaimsPart returns the part of the page about the claims; none: "".
+// writeClaimsPart returns the part of the page about the claims, or "" if the study has no claims.
 func (r *Results) writeClaimsPart() string {
 	verdicts := r.TestClaims()
 	if len(verdicts) == 0 {
@@ -55,7 +55,7 @@ func (r *Results) writeClaimsPart() string {
 	return b.String()
 }
 
-// ClaimsTitle begins the part about the claims.
+// ClaimsTitle is the heading of the part about the claims.
 const ClaimsTitle = "## Claims"
 
 func escapeCells(cells []string) []string {
@@ -66,12 +66,12 @@ func escapeCells(cells []string) []string {
 	return out
 }
 
-// csvHead are the columns of [Results.CSV].
+// csvHead lists the columns of [Results.CSV].
 var csvHead = []string{"study", "row", "column", "data", "noise", "rate", "realised_rate", "seed", "measure", "value",
 	"paper", "seconds"}
 
-// CSV writes a line for each measure of each cell: study, row, column, data, noise, rate, realised rate, seed, measure,
-// value (in the measure's own scale), the paper's value (in the same), seconds.
+// CSV writes a line with the columns of csvHead for each measure of each cell. value and paper, the paper's value, are
+// in the measure's own scale.
 func (r *Results) CSV(w io.Writer) error {
 	table := csv.NewWriter(w)
 	table.Write(csvHead) // Error returns the writer's errors

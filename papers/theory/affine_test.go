@@ -9,10 +9,10 @@ import (
 	"winnow/losses"
 )
 
-// The tests of this file compare the losses of trainings with the theory. Expectations are over all 3⁶ labels that
-// noise can give six points of three classes, so they are exact.
+// The tests of this file compare the losses used in training with the theory. Expectations are exact: they are sums
+// over all 3⁶ noisy labellings of six points of three classes.
 
-// toySet are random points on the sphere in R³, with their true labels.
+// toySet returns random points on the sphere in R³ with their true labels.
 func toySet(t *testing.T, rng *rand.Rand) features.Set {
 	t.Helper()
 	z := features.NewSet(toyPoints, 3)
@@ -38,8 +38,8 @@ func toyLoss(t *testing.T, name string, settings map[string]any) losses.Loss {
 	return loss
 }
 
-// pairLosses are the losses of single pairs, with the constant l(t) + l(-t) that makes them unhinged. The last has a
-// hinge, which breaks the constant.
+// pairLosses lists the losses of single pairs. For unhinged losses l(t) + l(-t) is a constant. The hinge of the last
+// loss makes this sum vary.
 var pairLosses = []struct {
 	name     string
 	settings map[string]any
@@ -51,9 +51,9 @@ var pairLosses = []struct {
 	{"marginal", map[string]any{"margin": 0.2, "beta": 1.4}, 2 * toyMargin, true},
 }
 
-// TestPairLossesUnderNoise: with w₊ = 1 and w₋ = 1/K the expected noisy risk of the unhinged pair losses is the
-// clean one, pair by pair scaled by 1 - q - q·w₋ₜ/wₜ and shifted by q·w₋ₜ·(l(t) + l(-t)): eq. 11 and 17.
-// This also holds for noise so high that a scale is below 0; with the hinge it does not.
+// TestPairLossesUnderNoise tests eq. 11 and 17 with w₊ = 1 and w₋ = 1/K: the expected noisy risk of the unhinged pair
+// losses is the clean risk with each pair's term scaled by 1 - q - q·w₋ₜ/wₜ and shifted by q·w₋ₜ·(l(t) + l(-t)).
+// The equations hold even for noise so high that a scale is negative. They do not hold for a hinged loss.
 func TestPairLossesUnderNoise(t *testing.T) {
 	weight := map[bool]float64{true: 1, false: 1. / toyClasses}
 	for _, c := range pairLosses {
@@ -61,7 +61,7 @@ func TestPairLossesUnderNoise(t *testing.T) {
 		largest := 0.0
 		for seed := range uint64(4) {
 			z := toySet(t, rand.New(rand.NewPCG(seed, 3)))
-			var term [toyPoints][toyPoints]map[bool]float64 // l of each pair, labelled alike or different
+			var term [toyPoints][toyPoints]map[bool]float64 // l of each pair; the key is whether its labels are equal
 			for i := range toyPoints {
 				for j := range i {
 					pair := z.Rows([]int{i, j})
@@ -100,17 +100,17 @@ func TestPairLossesUnderNoise(t *testing.T) {
 			}
 		}
 		if !c.hinged && largest > 1e-5 { // similarities are float32
-			t.Errorf("%s: the noisy risk is off the affine function of the clean one by %v", c.name, largest)
+			t.Errorf("%s: the noisy risk differs from the affine function of the clean risk by %v", c.name, largest)
 		}
 		if c.hinged && largest < 1e-2 {
-			t.Errorf("%s: the hinged risk is off by %v only: the test tests nothing", c.name, largest)
+			t.Errorf("%s: the hinged risk differs by only %v, so that the test shows nothing", c.name, largest)
 		}
 	}
 }
 
-// TestLossesAreAffineUnderNoise: over embeddings the expected noisy risk, a whole batch's loss with noisy labels, is
-// one affine function of the clean sums of distances, and so of the clean risks, for every unhinged loss and for none
-// with a hinge.
+// TestLossesAreAffineUnderNoise tests that a batch's expected loss with noisy labels is an affine function of the sums
+// of distances by true labels, the same function for all embeddings. This holds for every unhinged loss and for no
+// hinged loss.
 func TestLossesAreAffineUnderNoise(t *testing.T) {
 	own := map[string]any{"w_neg": -1.0} // 1/K
 	for _, c := range []struct {
@@ -128,17 +128,17 @@ func TestLossesAreAffineUnderNoise(t *testing.T) {
 		for _, p := range []float64{0, 0.2, 0.45} {
 			off := offPlane(t, p, loss)
 			if !c.hinged && off > 1e-5 {
-				t.Errorf("%s, p %v: off the plane by %v", c.name, p, off)
+				t.Errorf("%s, p %v: differs from the affine function by %v", c.name, p, off)
 			}
 			if c.hinged && off < 1e-3 {
-				t.Errorf("%s, p %v: off the plane by %v only: the test tests nothing", c.name, p, off)
+				t.Errorf("%s, p %v: differs from the affine function by only %v, expected more", c.name, p, off)
 			}
 		}
 	}
 }
 
-// offPlane fits the noisy risk by the sums of the distances of truly alike and truly different pairs on three
-// embeddings, far apart, and returns the largest deviation on eight others.
+// offPlane fits the noisy risk of three embeddings by an affine function of two sums of distances: over the pairs of
+// the same true class, and over the other pairs. It returns the largest deviation on eight other embeddings.
 func offPlane(t *testing.T, p float64, loss losses.Loss) (off float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 4))
@@ -167,7 +167,7 @@ func offPlane(t *testing.T, p float64, loss losses.Loss) (off float64) {
 	x, y := difference(rows[1], rows[0]), difference(rows[2], rows[0])
 	det := x[0]*y[1] - x[1]*y[0]
 	if math.Abs(det) < 0.1 {
-		t.Fatalf("the three embeddings are too much alike: determinant %v", det)
+		t.Fatalf("the three embeddings are too similar: determinant %v", det)
 	}
 	a, b := (x[2]*y[1]-x[1]*y[2])/det, (x[0]*y[2]-x[2]*y[0])/det
 	for _, r := range rows[3:] {

@@ -16,18 +16,18 @@ import (
 	"winnow/train"
 )
 
-// PairOptions name the images and the losses to compare.
+// PairOptions select the images and the losses to compare.
 type PairOptions struct {
 	Run    string         // folder of a run; "": Data names a store and its manifest
-	Data   folder.Options // of the run, or of the store; ComparePairs sets Splits
-	Losses []string       // with their default settings; nil: the run's that are functions of pairs, or SCL-RHE's
+	Data   folder.Options // options of the run or of the store; ComparePairs sets Splits
+	Losses []string       // losses with default settings; nil: the run's losses of pairs or, for a store, SCL-RHE's
 }
 
-// PairResult are the pairs of the training images under the given labels and under symmetric noise of the same rate.
+// PairResult compares the pairs of training images under the given labels and under symmetric noise of the same rate.
 type PairResult struct {
-	Name       string // of the vectors
+	Name       string // describes the vectors
 	Images     int
-	Classes    int // true ones
+	Classes    int // number of true classes
 	Labellings []Labelling
 }
 
@@ -37,7 +37,7 @@ type Labelling struct {
 	Wrong   float64 // share of wrong labels
 	Cosines Cosines
 	Signals Signals
-	Formula PairNoise // the expectation for symmetric noise: P_FP = q₊, P_FN = q₋
+	Formula PairNoise // expected rates for symmetric noise: P_FP = q₊, P_FN = q₋
 
 	labels Labels
 }
@@ -49,13 +49,13 @@ type comparison struct {
 	set      features.Set // labelled training images: unit rows, IDs are positions in the manifest
 	sampler  config.Sampler
 	seed     uint64
-	printed  bool // the run's losses are the paper's variants
+	printed  bool // the run's losses are the variants printed in the papers
 	losses   []config.Loss
-	chosen   bool // the caller chose losses: each must be a function of the pairs of a batch
+	chosen   bool // the caller selected the losses: each must be a function of the pairs of a batch
 }
 
-// ComparePairs compares the pairs of the training images of a run in its batches, or of a store in batches of 512 with
-// SCL-RHE's losses, under the given labels and under symmetric noise.
+// ComparePairs compares the pairs of training images under the given labels and under symmetric noise. For a run it
+// uses the run's batches and losses; for a store, batches of 512 and SCL-RHE's losses.
 func ComparePairs(ctx context.Context, o PairOptions) (PairResult, error) {
 	o.Data.Host = o.Data.Host.Complete()
 	c := comparison{seed: 1, chosen: o.Losses != nil}
@@ -94,7 +94,7 @@ func (c *comparison) openImages(ctx context.Context, o PairOptions) error {
 	default:
 		c.result.Name = r.Dir + ", " + r.HeadFile
 		c.sampler, c.seed, c.printed = r.Config.Sampler, r.Config.Seed, r.Config.PaperVariant
-		c.sampler.Unlabelled = 0 // they form no pairs
+		c.sampler.Unlabelled = 0 // unlabelled images form no pairs
 		if r.Config.Method == config.Metric && names == nil {
 			c.losses = r.Config.Losses
 		}
@@ -107,7 +107,7 @@ func (c *comparison) openImages(ctx context.Context, o PairOptions) error {
 	return err
 }
 
-// makeLabellings makes the two labellings: the given labels, and symmetric noise on the true ones.
+// makeLabellings makes the two labellings: the given labels, and the true labels with symmetric noise.
 func (c *comparison) makeLabellings(ctx context.Context) error {
 	if !c.manifest.HasTruth(datasets.Train) {
 		return hint.With(fmt.Errorf("theory: the manifest has no true labels to compare with"),
@@ -116,7 +116,7 @@ func (c *comparison) makeLabellings(ctx context.Context) error {
 	given := newLabelling("as given", c.manifest, c.set.IDs)
 	c.result.Labellings, c.result.Classes = []Labelling{given}, countLabels(given.labels.True)
 	if given.Wrong == 0 {
-		return fmt.Errorf("theory: no label of the manifest is wrong")
+		return fmt.Errorf("theory: the manifest has no known wrong label, expected at least one")
 	}
 	noise, err := run.NewNoise(ctx, run.NoiseSpec{Model: "symmetric", Rate: given.Wrong, Count: datasets.Exact}, nil)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *comparison) makeLabellings(ctx context.Context) error {
 	return err
 }
 
-// newLabelling returns the labels of the samples at these positions.
+// newLabelling returns the labels of the samples at the given positions.
 func newLabelling(name string, d *datasets.Dataset, at []int) Labelling {
 	l := Labelling{Name: name}
 	for _, id := range at {
@@ -162,7 +162,7 @@ func (c *comparison) measureLabellings(ctx context.Context) error {
 	return nil
 }
 
-// measureSignals measures the batches of the first epoch, as a training would draw them by these labels.
+// measureSignals measures the batches that a training with the given labels would draw in its first epoch.
 func (c *comparison) measureSignals(ctx context.Context, labels Labels) (Signals, error) {
 	set := features.Set{X: c.set.X, IDs: c.set.IDs, Labels: withoutGaps(labels.Given)}
 	step := 0
@@ -189,8 +189,8 @@ func (c *comparison) measureSignals(ctx context.Context, labels Labels) (Signals
 	return meter.sumSignals(), nil
 }
 
-// newPairJudges returns the losses as in a training, but all compared within the batch. step seeds those that draw. A
-// run's losses that are not functions of the pairs are left out.
+// newPairJudges returns the losses as in a training, except that all of them are evaluated within the batch. step seeds
+// losses that draw random numbers. Losses of a run that are not functions of pairs are left out.
 func (c *comparison) newPairJudges(classes int, step *int) (judges []Judge, err error) {
 	for _, l := range c.losses {
 		loss, err := losses.New(l.Name, l.Settings, losses.Env{
@@ -209,7 +209,7 @@ func (c *comparison) newPairJudges(classes int, step *int) (judges []Judge, err 
 	return judges, nil
 }
 
-// withoutGaps renumbers labels from 0 without gaps, in their order.
+// withoutGaps renumbers labels to 0, 1, 2, … and keeps their order.
 func withoutGaps(labels []int) []int {
 	present := slices.Compact(slices.Sorted(slices.Values(labels)))
 	out := make([]int, len(labels))

@@ -27,21 +27,21 @@ func (r PairResult) Text(out io.Writer) error {
 		c := l.Cosines
 		w.Row(l.Name, text.Percent(c.Overlap), text.Percent(c.OverlapNegatives))
 	}
-	w.Row("\nwrong pairs of batches", "P_FP", "symmetric, on paper", "P_FN", "symmetric, on paper", "batches", "rows")
+	w.Row("\nwrong pairs in batches", "P_FP", "symmetric, theory", "P_FN", "symmetric, theory", "batches", "rows")
 	for _, l := range r.Labellings {
 		s := l.Signals
 		w.Row(l.Name, text.Percent(s.PFP), text.Percent(l.Formula.Positive), text.Percent(s.PFN),
 			text.Percent(l.Formula.Negative), strconv.Itoa(s.Batches), strconv.Itoa(s.Rows/max(s.Batches, 1)))
 	}
-	w.Row("\nof what is wrong, false positives are", "by rate, P_FP/(P_FP+P_FN)", "symmetric, on paper",
+	w.Row("\nshare of false positives among wrong pairs", "by rate, P_FP/(P_FP+P_FN)", "symmetric, theory",
 		"by number of pairs")
 	for _, l := range r.Labellings {
 		w.Row(l.Name, text.Percent(l.Signals.OfRates),
 			text.Percent(computeShare(l.Formula.Positive, l.Formula.Negative)), text.Percent(l.Signals.OfPairs))
 	}
 	for k := range r.countLosses() {
-		w.Row("\nby |∂L/∂s| of "+r.Labellings[0].Signals.Losses[k].Name, "false positives of what is wrong",
-			"wrong of all", "weight of a false positive over a true one's")
+		w.Row("\nby |∂L/∂s| of "+r.Labellings[0].Signals.Losses[k].Name, "false positives among wrong pairs",
+			"wrong pairs among all", "weight of a false / true positive")
 		for _, l := range r.Labellings {
 			j := l.Signals.Losses[k]
 			w.Row(l.Name, text.Percent(j.OfWrong), text.Percent(j.Shares[FalsePositive]+j.Shares[FalseNegative]),
@@ -49,7 +49,7 @@ func (r PairResult) Text(out io.Writer) error {
 		}
 	}
 	if r.countLosses() == 0 {
-		w.Row("\nnone of the run's losses is a function of the pairs of a batch: name losses that are")
+		w.Row("\nno loss of the run is a function of the pairs of a batch: select other losses")
 	}
 	return w.Flush()
 }
@@ -64,7 +64,7 @@ func cosineText(v float64, pairs int) string {
 	return strconv.FormatFloat(v, 'f', 3, 64)
 }
 
-// Write writes the drawings into a folder.
+// Write writes the charts into a folder.
 func (r PairResult) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("theory: %w", err)
@@ -94,7 +94,7 @@ func (r PairResult) drawCosines(l Labelling) page.Histogram {
 		X: "cosine", Y: "share of the pairs of a kind", LogY: true,
 	}}
 	for i, kind := range []Kind{TruePositive, TrueNegative, FalsePositive} {
-		tone := []int{0, 2, 1}[i] // false positives stand out
+		tone := []int{0, 2, 1}[i] // a tone that makes false positives stand out
 		d := l.Cosines.Kinds[kind]
 		h.Bars = append(h.Bars, page.Bars{Name: kind.String(), Edges: binEdges(),
 			Heights: d.computePairShares(), Tone: tone})

@@ -9,22 +9,22 @@ import (
 	"winnow/filters"
 )
 
-// Concentration is the setting of a [EstimateConcentration].
+// Concentration holds the settings of [EstimateConcentration].
 type Concentration struct {
 	Kappa   float64 // true concentration, above 0
-	Dim     int     // D of the vectors, ≥ 2
-	Trials  int     // classes drawn
-	Samples int     // members of a class, ≥ 2
+	Dim     int     // dimension D of the vectors, ≥ 2
+	Trials  int     // number of classes drawn
+	Samples int     // number of members of a class, ≥ 2
 	Seed    uint64
 }
 
-// Estimator is one way to estimate κ from R, the length of the mean of n unit vectors of R^D.
+// Estimator estimates κ from R, the length of the mean of n unit vectors of R^D.
 type Estimator struct {
 	Name     string
 	Estimate func(dim, n int, r float64) float64
 }
 
-// Estimators are those of the filter vMF-Sim.
+// Estimators lists the estimators of the filter vMF-Sim.
 var Estimators = []Estimator{
 	{"banerjee", limitEstimator(filters.KappaBanerjee)}, // R(D-R²)/(1-R²)
 	{"printed", limitEstimator(filters.KappaPrinted)},   // R(D-R)/(1-R²)
@@ -40,19 +40,19 @@ func limitEstimator(estimate filters.Estimator) func(dim, n int, r float64) floa
 	}
 }
 
-// Errors are the errors of an estimator.
+// Errors holds the errors of an estimator.
 type Errors struct {
 	Estimator string
-	Mean      float64 // estimate
-	Bias      float64 // mean - κ
+	Mean      float64 // mean estimate
+	Bias      float64 // mean estimate - κ
 	RMSE      float64
 	MSE       float64
 	MAE       float64
 }
 
-// EstimateConcentration measures the error of estimates of a class's concentration κ from few members, as the filter
-// vMF-Sim makes them (PRISM, Fig. 4). It draws Trials classes and compares the estimates with the truth. All estimators
-// see the same draws. The paper's Fig. 4 calls its axis MSE, but its numbers are RMSE.
+// EstimateConcentration measures the errors of the estimates that the filter vMF-Sim makes of a class's concentration κ
+// from few members (PRISM, Fig. 4). It draws Trials classes and compares the estimates with the true κ. All estimators
+// use the same draws. The axis of PRISM's Fig. 4 is labelled MSE, but its numbers are RMSE.
 func EstimateConcentration(ctx context.Context, s Concentration) ([]Errors, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -103,9 +103,9 @@ func (s Concentration) Check() error {
 	case s.Dim < 2 || s.Dim > 1<<16:
 		return fmt.Errorf("theory: dim is %d, expected 2 to %d", s.Dim, 1<<16)
 	case s.Trials < 1 || s.Trials > 1e6:
-		return fmt.Errorf("theory: trials are %d, expected 1 to %d", s.Trials, 1000000)
+		return fmt.Errorf("theory: found %d trials, expected 1 to %d", s.Trials, 1000000)
 	case s.Samples < 2 || s.Samples > 1e6:
-		return fmt.Errorf("theory: %d samples, expected 2 to %d: a single one has no spread", s.Samples, 1000000)
+		return fmt.Errorf("theory: found %d samples of a class, expected 2 to %d", s.Samples, 1000000)
 	}
 	return nil
 }

@@ -10,8 +10,9 @@ import (
 	"winnow/papers/theory"
 )
 
-// PRISM's Fig. 4: κ = 537 in 128 dimensions, 200 classes. An independent program (METHODS, 001-3) measured RMSE 155.9,
-// MSE 2.4e4 and MAE 148.8 for 5 members, RMSE 22.1 for 34. The paper's caption has 155.6 for 5.
+// TestFigure4 reproduces PRISM's Fig. 4: κ = 537 in 128 dimensions, 200 classes. An independent program (METHODS,
+// 001-3) measured RMSE 155.9, MSE 2.4e4 and MAE 148.8 for 5 members, and RMSE 22.1 for 34 members. The caption of the
+// figure has 155.6 for 5 members.
 func TestFigure4(t *testing.T) {
 	s := theory.Concentration{Kappa: 537, Dim: 128, Trials: 200, Seed: 1}
 	got := map[string]theory.Errors{}
@@ -48,7 +49,7 @@ func TestFigure4(t *testing.T) {
 	}
 }
 
-// The draws have the mean and the spread along the axis of the density, flat or sharp.
+// The draws have the mean and the variance of the density along its axis, for small and large κ.
 func TestDrawHasTheMoments(t *testing.T) {
 	for _, c := range []struct {
 		dim   int

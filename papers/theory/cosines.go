@@ -11,26 +11,26 @@ import (
 	"winnow/features"
 )
 
-// Bins is the number of bins over -1 … 1 in which distributions are drawn and compared.
+// Bins is the number of bins from -1 to 1 with which distributions are drawn and compared.
 const Bins = 100
 
-// blockBytes is the largest size of the similarities in memory.
+// blockBytes is the largest memory for similarities.
 const blockBytes = 32 << 20
 
-// Cosines are the distributions of the cosines of all pairs of some rows under one labelling.
+// Cosines holds the distributions of the cosines of all pairs of rows under one labelling.
 type Cosines struct {
 	Kinds []Distribution // in the order of [Kinds]
 
-	// Overlap is Σ_b min(p_b, q_b) of the shares in the bins of false and true positives: 1 for equal distributions,
-	// 0 if no bin has both. OverlapNegatives is the same of false positives and true negatives.
+	// Overlap is Σ_b min(p_b, q_b), where p and q are the shares of false and of true positives in the bins: 1 for
+	// equal distributions, 0 if no bin has both. OverlapNegatives is the overlap of false positives and true negatives.
 	Overlap          float64
 	OverlapNegatives float64
 }
 
-// Distribution is the distribution of the cosines of one kind; all is 0 without pairs.
+// Distribution is the distribution of the cosines of one kind of pairs. Without pairs all its numbers are 0.
 type Distribution struct {
 	Kind   Kind
-	Pairs  int // unordered
+	Pairs  int // number of unordered pairs
 	Mean   float64
 	Counts []int // counts of [Bins] equal bins over -1 … 1
 }
@@ -50,8 +50,8 @@ type tally struct {
 	sum [kinds]float64
 }
 
-// measureCosines compares all rows of x, n×d unit rows with n ≥ 2, with each other, once for all labellings.
-// Similarities are computed in blocks of at most 32 MiB (a row, if that is more): O(n²d) time.
+// measureCosines computes the cosines of all pairs of rows of x once and counts them for each labelling. x has n ≥ 2
+// unit rows. Similarities are computed in blocks of at most 32 MiB (or one row, if a row needs more). Time O(n²d).
 func measureCosines(ctx context.Context, x blas32.General, labellings ...Labels) ([]Cosines, error) {
 	if x.Rows < 2 {
 		return nil, fmt.Errorf("theory: found %d images, expected at least 2", x.Rows)
@@ -59,7 +59,7 @@ func measureCosines(ctx context.Context, x blas32.General, labellings ...Labels)
 	return measureBlocks(ctx, x, max(1, min(x.Rows, blockBytes/4/x.Rows)), labellings)
 }
 
-// measureBlocks is measureCosines with blocks of high rows.
+// measureBlocks does the work of measureCosines with blocks of high rows.
 func measureBlocks(ctx context.Context, x blas32.General, high int, labellings []Labels) ([]Cosines, error) {
 	n := x.Rows
 	tallies := make([]tally, len(labellings))
@@ -85,7 +85,7 @@ func measureBlocks(ctx context.Context, x blas32.General, high int, labellings [
 	return out, nil
 }
 
-// addPairs counts the pairs of row i with all later rows.
+// addPairs counts the pairs of row i with all rows after it.
 func (t *tally) addPairs(cosines []float32, i int, l Labels) {
 	for j, s := range cosines {
 		kind := l.Kind(i, i+1+j)
@@ -96,7 +96,7 @@ func (t *tally) addPairs(cosines []float32, i int, l Labels) {
 
 func findBin(s float64) int { return max(0, min(Bins-1, int(math.Floor((s+1)*(Bins/2))))) }
 
-// compareKinds returns the distributions and their comparisons.
+// compareKinds returns the distributions and their overlaps.
 func (t *tally) compareKinds() Cosines {
 	var c Cosines
 	for _, kind := range Kinds() {
@@ -116,7 +116,7 @@ func (t *tally) newDistribution(kind Kind) Distribution {
 	return d
 }
 
-// computeOverlap returns the overlap of two distributions; 0 if a kind has no pair.
+// computeOverlap returns the overlap of two distributions, or 0 if one of them has no pair.
 func computeOverlap(a, b Distribution) (sum float64) {
 	if a.Pairs == 0 || b.Pairs == 0 {
 		return 0

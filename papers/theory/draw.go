@@ -7,15 +7,15 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// DrawDirection fills v, a unit vector of R^D with D ≥ 2, from the von Mises-Fisher distribution with density
-// ∝ exp(κ v₀) around the first axis; κ ≥ 0.
+// DrawDirection fills v with a unit vector of R^D, D ≥ 2, drawn from the von Mises-Fisher distribution around the first
+// axis, with density ∝ exp(κ v₀) and κ ≥ 0.
 //
 //	b = (D-1)/(2κ + √(4κ² + (D-1)²)),  x = (1-b)/(1+b),  c = κx + (D-1) log(1-x²)
 //	z ~ Beta((D-1)/2, (D-1)/2),  w = (1-(1+b)z)/(1-(1-b)z)
-//	v₀ = w if κw + (D-1) log(1-xw) - c ≥ log u, u uniform; the rest is uniform on the sphere of radius √(1-w²)
+//	v₀ = w if κw + (D-1) log(1-xw) - c ≥ log u, u uniform; v₁, v₂, … uniform on the sphere of radius √(1-w²)
 //
 // Source: Wood, Simulation of the von Mises Fisher distribution, Communications in Statistics 23(1), 1994,
-// algorithm VM*; b in a form that does not cancel for small κ.
+// algorithm VM*. The form of b avoids cancellation for small κ.
 func DrawDirection(v []float64, kappa float64, r *rand.Rand) {
 	d := float64(len(v) - 1)
 	b := d / (2*kappa + math.Sqrt(4*kappa*kappa+d*d))

@@ -28,7 +28,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// column is a function of the first column of a table; k is a number of classes.
+// column computes an entry of a table's column from the row's first entry x and the number of classes k.
 type column func(x float64, k int) float64
 
 var pairColumns = map[string]column{
@@ -56,14 +56,14 @@ var marginalColumns = map[string]column{
 	"z":                 func(gamma float64, _ int) float64 { return noisyPerClean(gamma) },
 }
 
-// classCount reads the case's only parameter.
+// classCount returns the case's only parameter, a number of classes.
 func classCount(t *testing.T, c reference.Case, name string) int {
 	t.Helper()
 	known(t, c, name)
 	return int(c.Param(name, 0))
 }
 
-// known fails the test if a parameter is unknown to its check.
+// known fails the test if the case has a parameter outside names.
 func known(t *testing.T, c reference.Case, names ...string) {
 	t.Helper()
 	for key := range c.Params {
@@ -73,7 +73,7 @@ func known(t *testing.T, c reference.Case, names ...string) {
 	}
 }
 
-// checkRows compares every column of a table with its function of the row's first entry.
+// checkRows compares every column of a table with the function of the row's first entry that computes the column.
 func checkRows(t *testing.T, c reference.Case, classes int, columns map[string]column) {
 	t.Helper()
 	var names []string
@@ -149,7 +149,8 @@ func goldenLatent(t *testing.T, c reference.Case) {
 	}
 }
 
-// near compares to a relative 1e-9 or an absolute 1e-12; undefined values must be NaN or infinite.
+// near compares numbers with a relative tolerance of 1e-9 and an absolute one of 1e-12. If want is undefined, got must
+// be NaN or infinite.
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if got == want || math.IsNaN(want) && (math.IsNaN(got) || math.IsInf(got, 0)) ||

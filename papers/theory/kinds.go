@@ -1,16 +1,16 @@
 package theory
 
-// The pairs of embeddings whose true labels are known are measured on a run's head or on stored features, in the
-// batches that a training would draw.
+// This file classifies pairs of images whose true labels are known. They are measured with a run's head or on stored
+// features, in the batches that a training would draw.
 //
-// A pair of images is positive if its given labels are the same, negative otherwise; it is true if the true labels
-// agree. Cosines are of unit rows, in float32; counts and sums are exact or float64.
+// A pair is positive if its given labels are the same, otherwise negative. It is true if its true labels have the same
+// relation, otherwise false. Cosines of unit rows are float32; counts are exact and sums are float64.
 //
-// With n_s pairs of the same given label and t_s of the same true one, FP - FN = n_s - t_s: if as many images are
-// mislabelled into a class as out of it, there are as many false negatives as false positives. Only the rates differ:
-// FP is a share of the few positives, FN one of the many negatives (004 section 4).
+// With n_s pairs of the same given label and t_s pairs of the same true label, FP - FN = n_s - t_s. If equally many
+// images are mislabelled into each class as out of it, FP = FN. Only the rates differ, because P_FP is a share of the
+// few positives and P_FN a share of the many negatives (004 section 4).
 
-// Kind is the kind of a pair.
+// Kind is the kind of a pair: true or false, positive or negative.
 type Kind int
 
 // The kinds of pairs.
@@ -30,10 +30,10 @@ func (k Kind) String() string {
 	return [kinds]string{"true positives", "false positives", "true negatives", "false negatives"}[k]
 }
 
-// Labels are the two labels of rows, all ≥ 0, with the same numbers of classes.
+// Labels holds the given and the true labels of rows. All labels are ≥ 0, and both use the same class numbers.
 type Labels struct{ Given, True []int }
 
-// computeWrongShare returns the share of rows whose given label is not the true one.
+// computeWrongShare returns the share of rows whose given label differs from the true label.
 func (l Labels) computeWrongShare() float64 {
 	wrong := 0
 	for i, given := range l.Given {
@@ -44,7 +44,7 @@ func (l Labels) computeWrongShare() float64 {
 	return float64(wrong) / float64(max(len(l.Given), 1))
 }
 
-// Rows returns the labels of some rows.
+// Rows returns the labels of the listed rows.
 func (l Labels) Rows(rows []int) Labels {
 	var out Labels
 	for _, i := range rows {

@@ -13,7 +13,7 @@ import (
 	"winnow/losses"
 )
 
-// example returns n unit rows of d numbers around a direction for each class, with some wrong labels.
+// example returns n unit rows of dimension d, each near a direction of its class, with some wrong labels.
 func example(t *testing.T, n, d, classes int) (blas32.General, Labels) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
@@ -35,7 +35,7 @@ func example(t *testing.T, n, d, classes int) (blas32.General, Labels) {
 	return x, l
 }
 
-// listed returns the cosines of each kind, by two loops in float64.
+// listed returns the cosines of each kind of pairs, computed by two loops in float64.
 func listed(x blas32.General, l Labels) map[string][]float64 {
 	all := map[string][]float64{}
 	for i := range x.Rows {
@@ -59,7 +59,8 @@ func listed(x blas32.General, l Labels) map[string][]float64 {
 	return all
 }
 
-// differs returns how far the measured values are from the listed ones, 0 if all are right.
+// differs returns the largest difference between measured and listed values, as a multiple of its tolerance. It returns
+// 0 if all differences are within their tolerances.
 func differs(c Cosines, all map[string][]float64) (worst float64) {
 	off := func(a, b, within float64) {
 		if d := math.Abs(a-b) / within; d > 1 || d != d {
@@ -82,12 +83,13 @@ func differs(c Cosines, all map[string][]float64) (worst float64) {
 		for b := range bins {
 			moved += max(bins[b]-d.Counts[b], 0)
 		}
-		off(float64(moved), 0, 2.5) // float32 may move a cosine over an edge
+		off(float64(moved), 0, 2.5) // rounding to float32 may move a cosine to the next bin
 	}
 	return worst
 }
 
-// TestMeasure: every number agrees with two plain loops, for any size of blocks; labels shifted by a row do not.
+// TestMeasureCosines tests that every number agrees with two plain loops for any block size, and that true labels
+// shifted by a row are detected.
 func TestMeasureCosines(t *testing.T) {
 	x, l := example(t, 157, 12, 5)
 	all := listed(x, l)
@@ -98,7 +100,7 @@ func TestMeasureCosines(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := differs(found[0], all); d != 0 {
-			t.Errorf("blocks of %d rows: off by %.3g times what may be", high, d)
+			t.Errorf("blocks of %d rows: differs by %.3g times the tolerance", high, d)
 		}
 		if d := differs(found[1], all); d == 0 {
 			t.Error("true labels of other rows made no difference")
@@ -106,19 +108,19 @@ func TestMeasureCosines(t *testing.T) {
 	}
 	whole, err := measureCosines(t.Context(), x, l)
 	if err != nil || differs(whole[0], all) != 0 {
-		t.Errorf("%v, off by %v", err, differs(whole[0], all))
+		t.Errorf("error %v, difference %v, expected neither", err, differs(whole[0], all))
 	}
 	if _, err := measureCosines(t.Context(), features.Part(x, 0, 1), l); err == nil {
-		t.Error("one image has no pairs, expected an error")
+		t.Error("expected an error for a single image, which has no pairs")
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if _, err := measureCosines(ctx, x, l); err == nil {
-		t.Error("expected the error of a context that is done")
+		t.Error("expected the error of a cancelled context")
 	}
 }
 
-// TestOverlap: the same distribution, a separate one, half of it, and an empty one.
+// TestOverlap tests the overlap of a distribution with itself and with half-overlapping, disjoint and empty ones.
 func TestOverlap(t *testing.T) {
 	of := func(at ...float64) Distribution {
 		var t tally
@@ -138,7 +140,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestMeter: counts and |∂L/∂s| of two batches, against plain loops and SupCon's slopes by their formula.
+// TestMeter compares the counts and |∂L/∂s| of two batches with plain loops and with the formula of SupCon's slopes.
 func TestMeter(t *testing.T) {
 	const temperature = 0.2
 	supcon := judge(t, "supcon", map[string]any{"temperature": temperature})
@@ -185,10 +187,10 @@ func TestMeter(t *testing.T) {
 		t.Errorf("%d batches of %d rows", s.Batches, s.Rows)
 	}
 	if _, err := newMeter([]Judge{judge(t, "proxy_nca", nil)}); err == nil {
-		t.Error("a loss of proxies has no pairs, expected an error")
+		t.Error("expected an error for a loss of proxies, which has no pairs")
 	}
 	if empty, _ := newMeter(nil); empty.sumSignals().OfRates != 0 {
-		t.Error("expected 0 of nothing")
+		t.Error("expected a share of 0 without pairs")
 	}
 }
 
@@ -201,7 +203,7 @@ func judge(t *testing.T, name string, settings map[string]any) Judge {
 	return Judge{name, loss}
 }
 
-// supconSlopes sums |softmax_A - 1_P/|P||/t over the anchors with a positive, divided by their number.
+// supconSlopes adds up |softmax_A - 1_P/|P||/t over the anchors with a positive, divided by their number.
 func supconSlopes(z features.Set, l Labels, temperature float64, count map[Kind]int, weight map[Kind]float64) {
 	n, anchors := z.Len(), 0.0
 	own := map[Kind]float64{}
@@ -242,8 +244,8 @@ func supconSlopes(z features.Set, l Labels, temperature float64, count map[Kind]
 	}
 }
 
-// TestBalance: FP - FN is the number of positives minus that of truly alike pairs, so FP = FN if labels are only
-// exchanged.
+// TestBalance tests that FP - FN is the number of positive pairs minus the number of pairs of the same true class, so
+// that FP = FN if labels are only exchanged.
 func TestBalance(t *testing.T) {
 	x, l := example(t, 60, 8, 4)
 	l.Given = slices.Clone(l.True)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The toy world of these tests: classes × each points, whose labels are drawn in every possible way, so that
-// expectations are exact.
+// The tests use toyClasses classes of toyEach points. Expectations are exact, because they sum over all possible
+// labels of the points.
 const (
 	toyClasses, toyEach = 3, 2
 	toyPoints           = toyClasses * toyEach
@@ -17,7 +17,7 @@ const (
 
 func toyClass(i int) int { return i / toyEach }
 
-// distances of random points on the sphere in R³.
+// distances returns the distances of random points on the sphere in R³.
 func distances(rng *rand.Rand) (d [toyPoints][toyPoints]float64) {
 	var z [toyPoints][3]float64
 	for i := range z {
@@ -41,7 +41,7 @@ func distances(rng *rand.Rand) (d [toyPoints][toyPoints]float64) {
 	return d
 }
 
-// average is the expectation of risk over all labels that noise p can give the points.
+// average returns the expectation of risk over all possible labels of the points under noise p.
 func average(p float64, risk func(labels []int) float64) float64 {
 	labels, sum := make([]int, toyPoints), 0.0
 	var draw func(i int, weight float64)
@@ -59,7 +59,7 @@ func average(p float64, risk func(labels []int) float64) float64 {
 	return sum
 }
 
-// auxiliary is l^A of 000 eq. 9.
+// auxiliary returns the pair loss l^A of 000 eq. 9.
 func auxiliary(d float64, alike bool) float64 {
 	if alike {
 		return d
@@ -67,8 +67,8 @@ func auxiliary(d float64, alike bool) float64 {
 	return farthest - d
 }
 
-// TestPairRiskUnderNoise: the expected weighted risk under noise is the affine function of the clean one in eq. 17,
-// with the corrected q₊ but not with the printed one.
+// TestPairRiskUnderNoise tests that the expected weighted risk under noise is the affine function of the clean risk in
+// 000 eq. 17, with the corrected q₊ but not with the printed q₊.
 func TestPairRiskUnderNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	weight := map[bool]float64{true: 1, false: 1. / toyClasses}
@@ -103,14 +103,14 @@ func TestPairRiskUnderNoise(t *testing.T) {
 				t.Errorf("p %v: found the risk %v, expected %v", p, noisy, want)
 			}
 			if math.Abs(noisy-predict(pairsPrinted(p, toyClasses))) < 1e-3 {
-				t.Errorf("p %v: the printed q₊ predicts the risk as well: the test tests nothing", p)
+				t.Errorf("p %v: the printed q₊ also predicts the risk, so that the test shows nothing", p)
 			}
 		}
 	}
 }
 
-// tripletRisk is the mean unhinged triplet loss under 1-1 sampling, one negative drawn for each ordered positive
-// pair, in expectation over the draw; with hinge the terms are cut at 0.
+// tripletRisk returns the mean unhinged triplet loss under 1-1 sampling: the expectation over the draw of one negative
+// for each ordered positive pair. With hinge, negative terms are set to 0.
 func tripletRisk(d *[toyPoints][toyPoints]float64, labels []int, hinge bool) float64 {
 	sum := 0.0
 	for a := range toyPoints {
@@ -138,36 +138,36 @@ func tripletRisk(d *[toyPoints][toyPoints]float64, labels []int, hinge bool) flo
 	return sum
 }
 
-// TestTripletRiskIsAffine: over all embeddings the expected noisy risk of 1-1 sampled unhinged triplets is one
-// affine function of the sums of the distances of truly alike and of truly different pairs: it pulls the former
-// and pushes the latter while the noise is well below the bound, and cannot tell them apart where labels say
-// nothing. With the hinge it is no such function.
+// TestTripletRiskIsAffine tests the expected noisy risk of unhinged triplets under 1-1 sampling. For all embeddings it
+// is the same affine function of two sums of distances: over the pairs of the same true class, and over the others. For
+// noise well below the bound the risk pulls the former together and pushes the latter apart; for random labels both
+// weights are equal. With the hinge the risk is not affine.
 func TestTripletRiskIsAffine(t *testing.T) {
 	for _, p := range []float64{0, 0.2, 0.45, 2. / 3} {
 		pull, push, off := fitTriplets(t, p, false)
 		if off > 1e-10 {
-			t.Errorf("p %v: the unhinged risk is off the plane by %v", p, off)
+			t.Errorf("p %v: the unhinged risk differs from the affine function by %v", p, off)
 		}
 		if _, _, off := fitTriplets(t, p, true); off < 1e-3 {
-			t.Errorf("p %v: the hinged risk is off the plane by %v only: the test tests nothing", p, off)
+			t.Errorf("p %v: the hinged risk differs from the affine function by only %v, expected more", p, off)
 		}
 		informative := p < float64(toyClasses-1)/toyClasses
 		if informative != (pull > push+1e-9) {
-			t.Errorf("p %v: weights %v of alike and %v of different pairs", p, pull, push)
+			t.Errorf("p %v: weights %v of pairs of one class and %v of pairs of two classes", p, pull, push)
 		}
 		if p <= unhingedBound(toyClasses)/2 && (pull <= 0 || push >= 0) {
-			t.Errorf("p %v, far below the bound: weights %v of alike and %v of different pairs, expected above and "+
-				"below 0", p, pull, push)
+			t.Errorf("p %v, far below the bound: weights %v of pairs of one class and %v of pairs of two classes, "+
+				"expected above 0 and below 0", p, pull, push)
 		}
 	}
 }
 
-// fitTriplets solves risk = pull·Σ d(alike) + push·Σ d(different) + constant on three embeddings and returns
-// the largest deviation on ten others.
+// fitTriplets solves risk = pull·Σ d(same class) + push·Σ d(different classes) + constant on three embeddings. off is
+// the largest deviation on ten other embeddings.
 func fitTriplets(t *testing.T, p float64, hinge bool) (pull, push, off float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(2, 2))
-	var rows [13][3]float64 // Σ alike, Σ different, risk
+	var rows [13][3]float64 // Σ d(same class), Σ d(different classes), risk
 	for k := range rows {
 		d := distances(rng)
 		for i := range toyPoints {

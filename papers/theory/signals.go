@@ -8,18 +8,18 @@ import (
 	"winnow/losses"
 )
 
-// Judge is a loss whose slopes are summed, with its name.
+// Judge is a named loss whose slopes |∂L/∂s| a [Meter] sums.
 type Judge struct {
 	Name string
 	Loss losses.Loss
 }
 
-// Meter sums what batches teach rightly and wrongly, in constant memory.
+// Meter sums the numbers and slopes of right and wrong pairs over batches, in constant memory.
 type Meter struct {
 	judges        []Judge
 	batches, rows int
 	count         [kinds]int
-	slopes        [][kinds]float64 // Σ |∂L/∂s|, of each judge
+	slopes        [][kinds]float64 // Σ |∂L/∂s| for each judge
 }
 
 // newMeter returns a meter. Every loss must be a function of the pairs of a batch.
@@ -32,8 +32,8 @@ func newMeter(judges []Judge) (*Meter, error) {
 	return &Meter{judges: judges, slopes: make([][kinds]float64, len(judges))}, nil
 }
 
-// Add adds a batch of unit rows with its labels. Pairs are ordered, as every row is an anchor; two rows of one image
-// are not a pair.
+// Add adds a batch of unit rows with its labels. Pairs are ordered, because every row is an anchor. Two rows of one
+// image form no pair.
 func (m *Meter) Add(z features.Set, l Labels) {
 	m.batches++
 	m.rows += z.Len()
@@ -56,10 +56,10 @@ func (m *Meter) Add(z features.Set, l Labels) {
 	}
 }
 
-// Signals is the result of a meter. A share of 0 pairs is 0.
+// Signals is the result of a meter. Shares are 0 if there are no pairs.
 type Signals struct {
 	Batches int
-	Rows    int // of all batches together
+	Rows    int // number of rows in all batches
 	Pairs   map[Kind]int
 
 	PFP float64 // share of false pairs among the positives
@@ -70,16 +70,16 @@ type Signals struct {
 	Losses  []lossSignal
 }
 
-// lossSignal is the weight that a loss gives each kind; |∂L/∂s| is the weight of a pair.
+// lossSignal holds the weights that a loss gives to each kind of pairs. The weight of a pair is |∂L/∂s|.
 type lossSignal struct {
 	Name    string
-	Shares  map[Kind]float64 // of Σ |∂L/∂s|
-	OfWrong float64          // FP/(FP + FN)
-	// Weight is the mean weight of a false positive divided by that of a true one.
+	Shares  map[Kind]float64 // shares of Σ |∂L/∂s|
+	OfWrong float64          // FP/(FP + FN) of these shares
+	// Weight is the mean weight of a false positive divided by the mean weight of a true positive.
 	Weight float64
 }
 
-// sumSignals sums up the batches so far.
+// sumSignals returns the signals of all batches added so far.
 func (m *Meter) sumSignals() Signals {
 	s := Signals{Batches: m.batches, Rows: m.rows, Pairs: map[Kind]int{}, Losses: []lossSignal{}}
 	n := [kinds]float64{}
@@ -106,7 +106,7 @@ func (m *Meter) sumSignals() Signals {
 	return s
 }
 
-// computeShare returns a/(a + b).
+// computeShare returns a/(a + b), or 0 if both are 0.
 func computeShare(a, b float64) float64 {
 	if a+b == 0 {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"winnow/internal/text"
 )
 
-// Setting is what [Describe] is about.
+// Setting holds the noise rate and the other settings of [Describe].
 type Setting struct {
 	Rate    float64   // label noise p, 0 ≤ p < 1
 	Classes int       // K ≥ 2
@@ -16,11 +16,11 @@ type Setting struct {
 	Gamma   []float64 // skews of the marginal loss, in (0, 1]
 }
 
-// Describe writes everything that theory says about one noise rate as tables, rates in percent. The rates of 004
-// section 4.2 are those of pairs, with equally frequent classes:
+// Describe writes tables of the theoretical results for one noise rate, with rates in percent. The rates of wrong pairs
+// in 004 section 4.2 are, for equally frequent classes:
 //
-//	P_FP = 1 - (1-τ)² - τ²/(C-1) = q₊          share of the assigned positive pairs that truly differ
-//	P_FN = 2τ(1-τ)/(C-1) + τ²(C-2)/(C-1)² = q₋  share of the assigned negative pairs that are truly alike
+//	P_FP = 1 - (1-τ)² - τ²/(C-1) = q₊          share of positive pairs with different true classes
+//	P_FN = 2τ(1-τ)/(C-1) + τ²(C-2)/(C-1)² = q₋  share of negative pairs with the same true class
 func Describe(out io.Writer, s Setting) error {
 	p, k := s.Rate, s.Classes
 	q, printed, large := Pairs(p, k), pairsPrinted(p, k), text.Percent(largeK(p))
@@ -34,13 +34,13 @@ func Describe(out io.Writer, s Setting) error {
 	if k > 2 {
 		undefined = percent(falseNegativePrinted(p, k))
 	}
-	w.Row("q₊: truly alike, labels differ", percent(q.Positive), percent(printed.Positive), large, "000 eq. 8")
-	w.Row("q₋: truly different, labels agree", percent(q.Negative), percent(printed.Negative), percent(0), "000 eq. 7")
-	w.Row("P_FP: assigned positive, truly different", percent(q.Positive), percent(falsePositivePrinted(p, k)), large,
+	w.Row("q₊: same true class, labels differ", percent(q.Positive), percent(printed.Positive), large, "000 eq. 8")
+	w.Row("q₋: two true classes, labels agree", percent(q.Negative), percent(printed.Negative), percent(0), "000 eq. 7")
+	w.Row("P_FP: labels agree, two true classes", percent(q.Positive), percent(falsePositivePrinted(p, k)), large,
 		"004 sec. 4.2")
-	w.Row("P_FN: assigned negative, truly alike", percent(q.Negative), undefined, percent(0), "004 sec. 4.2")
+	w.Row("P_FN: labels differ, same true class", percent(q.Negative), undefined, percent(0), "004 sec. 4.2")
 
-	title("a triplet labelled anchor = positive ≠ negative is truly", "")
+	title("true classes of a triplet labelled anchor = positive ≠ negative", "")
 	l := latentTriplet(p, k)
 	w.Row("anchor = positive ≠ negative (clean)", percent(l.Clean))
 	w.Row("anchor = positive = negative", percent(l.AllSame))
@@ -111,5 +111,5 @@ func (s Setting) Check() error {
 	return nil
 }
 
-// maxCount keeps the counts of triplets, which grow with its cube, within 64 bits.
+// maxCount keeps the numbers of triplets within 64 bits; they grow with the cube of a count.
 const maxCount = 1_000_000

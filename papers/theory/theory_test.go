@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// chance is the probability that a sample of class y gets the label l.
+// chance returns the probability that a sample of class y gets the label l.
 func chance(y, l int, p float64, classes int) float64 {
 	if y == l {
 		return 1 - p
@@ -15,7 +15,7 @@ func chance(y, l int, p float64, classes int) float64 {
 	return p / float64(classes-1)
 }
 
-// TestPairsByEnumeration sums over all labels of two samples.
+// TestPairsByEnumeration compares Pairs with sums over all labels of two samples.
 func TestPairsByEnumeration(t *testing.T) {
 	for classes := 2; classes <= 7; classes++ {
 		for _, p := range []float64{0, 0.05, 0.3, 0.8, 0.99} {
@@ -34,13 +34,14 @@ func TestPairsByEnumeration(t *testing.T) {
 			near(t, "q₋", q.Negative, negative)
 			near(t, "P_FN", Pairs(p, classes).Negative, negative)
 			if printed := pairsPrinted(p, classes).Positive; p > 0 && math.Abs(printed-positive) < 1e-6 {
-				t.Errorf("K %d, p %v: the printed q₊ is right", classes, p)
+				t.Errorf("K %d, p %v: the printed q₊ is correct, expected an error", classes, p)
 			}
 		}
 	}
 }
 
-// TestLatentByEnumeration sums over all true classes and labels of a triplet, and over those of a pair for P_FP.
+// TestLatentByEnumeration compares latentTriplet with sums over all true classes of a triplet, and P_FP with sums over
+// those of a pair.
 func TestLatentByEnumeration(t *testing.T) {
 	for classes := 2; classes <= 5; classes++ {
 		for _, p := range []float64{0, 0.2, 0.6, 0.95} {
@@ -73,7 +74,7 @@ func TestLatentByEnumeration(t *testing.T) {
 			}
 			want := latentTriplet(p, classes)
 			if classes == 2 && want.AllDifferent != 0 {
-				t.Errorf("p %v: %v of the triplets are of three of two classes", p, want.AllDifferent)
+				t.Errorf("p %v: a share of %v has three classes, expected 0 with two classes", p, want.AllDifferent)
 			}
 			near(t, "clean", want.Clean, got.Clean/total)
 			near(t, "all same", want.AllSame, got.AllSame/total)
@@ -85,8 +86,8 @@ func TestLatentByEnumeration(t *testing.T) {
 	}
 }
 
-// root is the smallest p with Q(p) = level, for weights 1 and w₋, or η₊ and η₋/K: by bisection on Q itself,
-// which falls from 1 for p below (K-1)/K.
+// root returns the smallest p with Q(p) = level, for weights 1 and w₋, or η₊ and η₋/K. It bisects Q, which falls from 1
+// as p rises from 0 to (K-1)/K.
 func root(pairs func(float64, int) PairNoise, classes int, ratio, inverse, level float64) float64 {
 	low, high := 0.0, float64(classes-1)/float64(classes)
 	for range 200 {
@@ -101,8 +102,8 @@ func root(pairs func(float64, int) PairNoise, classes int, ratio, inverse, level
 	return low
 }
 
-// TestBounds compares the closed forms with the roots of Q. The triplet's positive condition uses the largest
-// w₋, η/K, its negative one the smallest.
+// TestBounds compares the closed forms with the roots of Q. The triplet's condition for positive pairs uses the largest
+// w₋, η/K; the condition for negative pairs uses the smallest, 1/(ηK).
 func TestBounds(t *testing.T) {
 	for _, k := range []int{2, 3, 10, 100, 11318} {
 		n := float64(k)
@@ -127,23 +128,23 @@ func TestBounds(t *testing.T) {
 		p := tripletBoundPrinted(eta)
 		near(t, "eq. 26 as printed", 1-(2*p+p*p)*eta, 0)
 	}
-	// The exact weight instead of 1/K moves the bound; with many images a class it becomes 1/(K-1).
+	// The exact weight changes the bound. With many images in each class the weight approaches 1/(K-1) instead of 1/K.
 	near(t, "exact weight", countPairs(12, 5).Bound, root(Pairs, 12, 55./4, 4./55, 0))
 }
 
-// TestInverse: label noise → pair noise → label noise.
+// TestInverse tests that label noise converted to pair noise and back is unchanged.
 func TestInverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		classes := rapid.IntRange(2, 2000).Draw(t, "classes")
 		p := rapid.Float64Range(0, 0.999*float64(classes-1)/float64(classes)).Draw(t, "p")
 		if got := labelNoiseOf(Pairs(p, classes).Positive, classes); math.Abs(got-p) > 1e-7 {
-			t.Fatalf("K %d: p %v came back as %v", classes, p, got)
+			t.Fatalf("K %d: p %v was converted back to %v", classes, p, got)
 		}
 		if got := labelNoise(largeK(p)); math.Abs(got-p) > 1e-7 {
-			t.Fatalf("p %v came back as %v", p, got)
+			t.Fatalf("p %v was converted back to %v", p, got)
 		}
 	})
 	if v := labelNoiseOf(0.95, 10); !math.IsNaN(v) {
-		t.Errorf("q₊ = 0.95 of ten classes, above any label noise: found p = %v", v)
+		t.Errorf("q₊ = 0.95 is impossible for ten classes: found p = %v, expected NaN", v)
 	}
 }

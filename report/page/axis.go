@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// axis maps values to places in [0, 1].
+// axis maps values to positions in [0, 1].
 type axis struct {
 	from, to float64 // range of the values, or of their logarithms if log is set
 	log      bool
@@ -25,10 +25,10 @@ func (a axis) placeValue(v float64) float64 {
 	return (v - a.from) / (a.to - a.from)
 }
 
-// canShow reports whether an axis can show a value.
+// canShow reports whether an axis can show a value: it is finite, and positive if the axis is logarithmic.
 func (a axis) canShow(v float64) bool { return isFiniteValue(v) && (!a.log || v > 0) }
 
-// span collects the range of the values to be shown.
+// span accumulates the range of the values to draw.
 type span struct {
 	from, to float64
 	log      bool
@@ -44,8 +44,8 @@ func (s *span) widenBy(values ...float64) {
 	}
 }
 
-// newAxis returns an axis over the span, with round ticks. A linear one starts at 0 if zero is set or 0 is not
-// far. percent writes shares; room adds a little space on both sides.
+// newAxis returns an axis over the span, with ticks at round values. A linear axis starts at 0 if zero is set or if 0
+// is close to the span. percent formats the ticks as percentages. room adds a margin at both ends.
 func (s *span) newAxis(zero, percent, room bool) axis {
 	from, to := s.from, s.to
 	if s.log {
@@ -78,7 +78,7 @@ func (s *span) newAxis(zero, percent, room bool) axis {
 	return a
 }
 
-// logAxis has ticks at powers of ten and, over short ranges, at twice and five times these.
+// logAxis returns an axis with ticks at powers of ten and, for short ranges, at 2 and 5 times the powers.
 func (s *span) logAxis() axis {
 	from, to := s.from, s.to
 	if !isFiniteValue(from) {
@@ -106,7 +106,7 @@ func (s *span) logAxis() axis {
 	return a
 }
 
-// widenRange widens a range of no value or a single value for an axis.
+// widenRange returns the range, or a wider range if it is empty or a single value.
 func widenRange(from, to float64) (float64, float64) {
 	switch {
 	case to > from:
@@ -119,7 +119,7 @@ func widenRange(from, to float64) (float64, float64) {
 	return 0.5 * from, 1.5 * from
 }
 
-// roundTicks returns about five round numbers within [from, to].
+// roundTicks returns about five round numbers in [from, to].
 func roundTicks(from, to float64) []float64 {
 	const count = 5
 	step := math.Pow(10, math.Floor(math.Log10((to-from)/count)))
@@ -136,7 +136,7 @@ func roundTicks(from, to float64) []float64 {
 	return out
 }
 
-// formatTick formats a tick: four figures, with k or M for thousands or millions.
+// formatTick formats a tick with at most four significant digits, and k or M for thousands or millions.
 func formatTick(v float64) string {
 	v += 0 // no "-0"
 	for _, unit := range []struct {
@@ -150,8 +150,8 @@ func formatTick(v float64) string {
 	return strings.Replace(fmt.Sprintf("%.4g", v), "-", "−", 1)
 }
 
-// newNamedAxis returns an axis of n named places. If the names do not fit into the room, only every second, third … is
-// written.
+// newNamedAxis returns an axis with the names at 0, 1, 2, …. If the names do not fit into the width room, only every
+// second, third, … name is written.
 func newNamedAxis(names []string, room float64) axis {
 	a := axis{from: -0.5, to: math.Max(float64(len(names))-0.5, 0.5)}
 	longest := 0

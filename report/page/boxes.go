@@ -8,20 +8,20 @@ import (
 	"winnow/internal/spread"
 )
 
-// Boxes is a box plot: boxes side by side at named places, one series for each tone.
+// Boxes is a box plot: at every named place on the x axis, a box for each series.
 type Boxes struct {
 	Frame
 	Places []Place
 }
 
-// Place is a name below the axis and the boxes above it, from left to right.
+// Place holds a name below the x axis and the boxes drawn above it, from left to right.
 type Place struct {
 	Name  string
 	Boxes []Box
 }
 
-// Box shows a distribution: a line at the median, a box from quartile to quartile, whiskers from Low to High
-// (usually the outermost values within 1.5 of the box's height), and the values beyond as dots.
+// Box shows a distribution: a line at the median, a box between the quartiles, whiskers from Low to High (usually the
+// outermost values within 1.5 times the box's height), and values outside of the whiskers as dots.
 type Box struct {
 	Name                      string // for the legend; the same in every place
 	Low, Q1, Median, Q3, High float64
@@ -29,7 +29,7 @@ type Box struct {
 	Tone                      int
 }
 
-// WriteSVG draws. Boxes with a number that is not finite are left out.
+// WriteSVG writes the box plot. It leaves out boxes with a number that is not finite.
 func (b Boxes) WriteSVG(w io.Writer) error {
 	ys := newSpan(b.LogY)
 	var items []legendItem
@@ -99,8 +99,8 @@ func (c *canvas) drawBox(b Box, place string, x, wide float64) {
 	c.WriteString("</g>")
 }
 
-// BoxOf returns the box of values: quartiles by linear interpolation, whiskers to the outermost values within
-// 1.5 of the box's height from it. Without values its numbers are NaN, and it is not drawn.
+// BoxOf returns a box of the values: quartiles by linear interpolation, and whiskers to the outermost values within
+// 1.5 times the box's height of the box. Without values, the numbers are NaN and the box is not drawn.
 func BoxOf(name string, values []float64, tone int) Box {
 	s := spread.New(values)
 	b := Box{Name: name, Tone: tone, Low: s.Low, Q1: s.Q1, Median: s.Median, Q3: s.Q3, High: s.High}

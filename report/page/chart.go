@@ -12,19 +12,19 @@ import (
 	"winnow/internal/text"
 )
 
-// Drawing is something that can be drawn. WriteSVG only returns errors of w.
+// Drawing is a chart or a map. WriteSVG returns only errors from w.
 type Drawing interface {
 	Caption() string // the title, for the page around it
 	WriteSVG(w io.Writer) error
 }
 
-// Frame is the title, the axes and the marks that all drawings have.
+// Frame holds the title, the axes and the marks of a chart.
 type Frame struct {
 	Title   string // for screen readers; drawn only if Titled
 	Titled  bool
-	X, Y    string // what the axes mean, with the unit
+	X, Y    string // labels of the axes, with units
 	Percent bool   // Y is a share, shown in percent
-	LogX    bool   // logarithmic; values of 0 and less are left out
+	LogX    bool   // logarithmic axis; values ≤ 0 are left out
 	LogY    bool
 	Marks   []Mark // vertical lines
 }
@@ -32,23 +32,23 @@ type Frame struct {
 // Caption returns the title.
 func (f Frame) Caption() string { return f.Title }
 
-// Mark is a vertical dashed line at a value of X, such as a threshold.
+// Mark is a dashed vertical line at a value of X, such as a threshold.
 type Mark struct {
 	At   float64
 	Name string // may be ""
 }
 
-// Sizes of a drawing in SVG units, which are about a pixel in a column of a report.
+// Sizes in SVG units. A unit is about a pixel in a report with two columns.
 const (
 	width     = 560.0
 	plotH     = 216.0
 	right     = 18.0
-	letter    = 6.7 // mean width of a letter of 12 units
-	spaced    = 8.3 // width for a letter of the legend, which narrow pages show larger
+	letter    = 6.7 // mean width of a letter at font size 12
+	spaced    = 8.3 // width of a letter of the legend, which narrow pages enlarge
 	rowHeight = 20.0
 )
 
-// canvas is a drawing in progress: the frame is placed, and values can be mapped to places.
+// canvas is a chart in progress. It maps values to positions within its frame.
 type canvas struct {
 	bytes.Buffer
 	frame       Frame
@@ -59,7 +59,7 @@ type canvas struct {
 	legendItems []legendItem
 }
 
-// newCanvas makes room for the axes and the legend, and draws the axes.
+// newCanvas reserves space for the axes and the legend, and draws the axes and the marks.
 func newCanvas(f Frame, x, y axis, legend []legendItem) *canvas {
 	c := &canvas{frame: f, x: x, y: y, top: 10, legendItems: legend}
 	labels := 0
@@ -99,7 +99,7 @@ func newCanvas(f Frame, x, y axis, legend []legendItem) *canvas {
 func (c *canvas) px(v float64) float64 { return c.left + c.x.placeValue(v)*c.plotW }
 func (c *canvas) py(v float64) float64 { return c.top + (1-c.y.placeValue(v))*plotH }
 
-// drawAxes draws the grid, its numbers, and the names of the axes.
+// drawAxes draws the grid, the ticks and the labels of the axes.
 func (c *canvas) drawAxes() {
 	for _, t := range c.y.ticks {
 		y := c.py(t.at)
@@ -144,7 +144,7 @@ func (c *canvas) drawAxes() {
 	}
 }
 
-// drawMarks draws the vertical lines that are within the axis.
+// drawMarks draws the marks that are inside the x axis.
 func (c *canvas) drawMarks() {
 	for _, m := range c.frame.Marks {
 		if p := c.x.placeValue(m.At); !(p >= 0 && p <= 1) {
@@ -173,7 +173,7 @@ func (c *canvas) drawMarks() {
 	}
 }
 
-// finishDrawing draws the legend, closes the drawing and writes it.
+// finishDrawing draws the legend, ends the SVG element and writes everything to w.
 func (c *canvas) finishDrawing(w io.Writer) error {
 	c.drawLegend()
 	c.WriteString("</svg>\n")
@@ -181,17 +181,17 @@ func (c *canvas) finishDrawing(w io.Writer) error {
 	return err
 }
 
-// nameSpace is needed in a file, but not in a page.
+// nameSpace is required in an SVG file, but not in HTML.
 const nameSpace = ` xmlns="http://www.w3.org/2000/svg"`
 
-// Inline returns a drawing as a part of an HTML page.
+// Inline returns a drawing as an element of an HTML page.
 func Inline(d Drawing) string {
 	var b strings.Builder
-	d.WriteSVG(&b) // a builder never fails
+	d.WriteSVG(&b) // a strings.Builder never returns an error
 	return strings.Replace(b.String(), nameSpace, "", 1)
 }
 
-// formatPlace formats a place, to a tenth of a unit.
+// formatPlace formats a coordinate, rounded to a tenth of a unit.
 func formatPlace(v float64) string {
 	text := fmt.Sprintf("%.1f", v)
 	text = strings.TrimSuffix(text, ".0")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// wellFormed reads a drawing as XML.
+// wellFormed fails the test unless the drawing is well-formed XML.
 func wellFormed(t *testing.T, name, svg string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
@@ -38,16 +38,16 @@ func TestSamplesAreWellFormed(t *testing.T) {
 		wellFormed(t, name, svg)
 		for _, no := range []string{"NaN", "Inf", "<script", "https://"} {
 			if strings.Contains(svg, no) {
-				t.Errorf("%s holds %q", name, no)
+				t.Errorf("%s contains %q", name, no)
 			}
 		}
 		if strings.Contains(Inline(d), "http://") || !strings.Contains(svg, nameSpace) {
-			t.Errorf("%s: the name space belongs into the file and not into the page", name)
+			t.Errorf("%s: the XML namespace must be in the file and not in the page", name)
 		}
 	}
 }
 
-// Drawings of almost nothing, of a single repeated number, and of numbers far from each other stay readable.
+// TestOddSeries checks charts without points, with one repeated value, and with values of very different sizes.
 func TestOddSeries(t *testing.T) {
 	line := func(f Frame, y ...float64) Drawing {
 		s := Line{Name: "s", Y: y}
@@ -114,7 +114,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// A value is drawn where its axis says: the test reads the places back.
+// TestPlaces checks the pixel positions of values on a linear and on a logarithmic axis.
 func TestPlaces(t *testing.T) {
 	c := newCanvas(Frame{}, (&span{from: 0, to: 10}).newAxis(false, false, false),
 		(&span{from: 1, to: 1000, log: true}).newAxis(false, false, false), nil)
@@ -136,7 +136,7 @@ func TestPlaces(t *testing.T) {
 		least, most = math.Min(least, y), math.Max(most, y)
 	}
 	if len(ys) > maxPoints || least != -9 || most != 9 {
-		t.Errorf("%d points between %v and %v are left", len(ys), least, most)
+		t.Errorf("thinning left %d points between %v and %v", len(ys), least, most)
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// few are colours for white paper that people with any kind of colour vision can tell apart: Paul Tol's scheme "muted"
-// and black; its grey is kept for points without a group. fewDark are for black paper: a search found ten, white among
-// them, that stay far apart under the three simulated dichromacies and have a contrast of 3.2 : 1 to the paper.
+// few are colours for a white background that people with colour-vision deficiencies can distinguish: Paul Tol's scheme
+// "muted" and black; its grey marks points without a group. fewDark are ten colours for a dark background. A search
+// selected them to stay far apart under three simulated dichromacies, at a contrast of at least 3.2:1.
 var (
 	few = [...]string{"#332288", "#88ccee", "#44aa99", "#117733", "#999933",
 		"#ddcc77", "#cc6677", "#882255", "#aa4499", "#111111"}
@@ -18,11 +18,11 @@ var (
 
 const grey = "#9a9a9a"
 
-// pair is the colours of two groups: the one of interest and the others.
+// pair holds the colours of two groups: the group of interest and the rest.
 var pair = []string{"#d65400", "#1e6ebe"}
 
-// Colours returns the colours of n groups on light and on dark paper. More than ten groups get hues evenly around the
-// circle, those beside each other in different lightness, and far apart for groups that follow each other in the list.
+// Colours returns the colours of n groups for a light and a dark background. More than ten groups get hues at equal
+// distances on the colour circle; neighbouring hues differ in lightness, and consecutive groups get distant hues.
 func Colours(n int) (light, dark []string) {
 	if n == len(pair) {
 		return pair, pair
@@ -30,14 +30,14 @@ func Colours(n int) (light, dark []string) {
 	if n <= len(few) {
 		return few[:n], fewDark[:n]
 	}
-	step := int(0.382 * float64(n)) // about the golden angle
+	step := int(0.382 * float64(n)) // about the golden angle, as a number of places
 	for computeGCD(step, n) > 1 {
 		step--
 	}
 	for i := range n {
 		place := i * step % n
 		level := place % 3
-		if place == n-1 && level == 0 { // beside place 0
+		if place == n-1 && level == 0 { // next to place 0
 			level = 1
 		}
 		hue, up := 30+360*float64(place)/float64(n), 0.14*float64(level)
@@ -54,7 +54,7 @@ func computeGCD(a, b int) int {
 	return a
 }
 
-// oklch returns the colour with this lightness, chroma and hue in degrees, clipped to what a screen can show.
+// oklch converts a lightness, a chroma and a hue in degrees to a hexadecimal sRGB colour, clipped to the sRGB range.
 // Source: Ottosson, A perceptual color space for image processing (2020).
 func oklch(lightness, chroma, hue float64) string {
 	a, b := chroma*math.Cos(hue*math.Pi/180), chroma*math.Sin(hue*math.Pi/180)

@@ -14,15 +14,15 @@ type Lines struct {
 	Series []Line
 }
 
-// Line is one series. Low and High, if given, are the edges of a band around it, such as mean ± standard
-// deviation.
+// Line is one series of a line chart. Low and High, if set, are the edges of a band around the line, such as mean ±
+// standard deviation.
 type Line struct {
 	Name      string
 	X, Y      []float64
-	Low, High []float64 // nil, or as long as X
+	Low, High []float64 // nil, or of X's length
 	Tone      int       // colour: 0 blue, 1 orange, 2 grey, 3 green, 4 purple, 5 red, 6 teal, 7 brown, …
 	Dashed    bool
-	Dots      bool // a dot at every point
+	Dots      bool // draw a dot at every point
 }
 
 // WriteSVG draws.
@@ -69,7 +69,7 @@ func (c *canvas) drawBand(s Line) {
 	}
 }
 
-// maxPoints is how many points of a line are drawn. More would be finer than the drawing can show.
+// maxPoints is the largest number of points drawn of a line. More points would not be visible.
 const maxPoints = 1200
 
 func (c *canvas) drawLine(s Line) {
@@ -101,7 +101,7 @@ func (c *canvas) drawLine(s Line) {
 	fmt.Fprintf(c, `<polyline class="%s" %s points="%s"/>`, class, setStroke(s.Tone), strings.Join(points, " "))
 }
 
-// thinLine reduces a long series to the minimum and maximum of each segment, so that peaks stay.
+// thinLine reduces a long series to the minimum and the maximum of each of maxPoints/2 segments, which keeps peaks.
 func thinLine(xs, ys []float64) ([]float64, []float64) {
 	if len(xs) <= maxPoints {
 		return xs, ys
@@ -128,14 +128,14 @@ func thinLine(xs, ys []float64) ([]float64, []float64) {
 	return tx, ty
 }
 
-// Histogram draws one or more sets of bars over each other, half transparent. With LogY, bars of 0 and less are
-// left out, and all bars start at the bottom of the drawing.
+// Histogram draws one or more series of half-transparent bars over each other. With LogY, bars ≤ 0 are left out, and
+// all bars start at the bottom of the plot.
 type Histogram struct {
 	Frame
 	Bars []Bars
 }
 
-// Bars are the bars of one series: bar i is between Edges[i] and Edges[i+1].
+// Bars holds the bars of one series. Bar i extends from Edges[i] to Edges[i+1].
 type Bars struct {
 	Name    string
 	Edges   []float64 // ascending, one more than Heights
@@ -180,8 +180,8 @@ func (h Histogram) WriteSVG(w io.Writer) error {
 	return c.finishDrawing(w)
 }
 
-// Count sorts values into equal bins over [from, to] and returns bars whose heights are shares of the counted
-// values. Values outside go into the outer bins; NaN is not counted.
+// Count counts values in bins of equal width over [from, to] and returns bars whose heights are shares of all counted
+// values. Values outside of the range are counted in the first or last bin; NaN is not counted.
 func Count(name string, values []float64, from, to float64, bins, tone int) Bars {
 	b := Bars{Name: name, Tone: tone, Edges: make([]float64, bins+1), Heights: make([]float64, bins)}
 	for i := range b.Edges {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Map is a drawing of points.
+// Map is a drawing of points in the plane, coloured by group.
 type Map struct {
 	Title  string
 	Points []Point
@@ -17,10 +17,10 @@ type Map struct {
 // Caption returns the title.
 func (m Map) Caption() string { return m.Title }
 
-// Point is an image in the plane. Unknown texts are empty, an unknown score is NaN.
+// Point is an image in the plane. Texts that are not known are "", and a score that is not known is NaN.
 type Point struct {
 	X, Y  float64
-	Group int // position in Groups; negative: none, drawn grey
+	Group int // index in Groups; negative: no group, drawn grey
 	Path  string
 	Label string // given label
 	True  string
@@ -28,8 +28,7 @@ type Point struct {
 	Score float64
 }
 
-// side is the drawing's width and greatest height, in its own units; lowest is its least height. margin stays
-// free on all sides.
+// Sizes in SVG units: the width and largest height, the smallest height, and the empty margin on all sides.
 const (
 	side   = 1000.0
 	lowest = 560.0
@@ -37,7 +36,7 @@ const (
 )
 
 // placePoints returns the position of every point on the drawing, and the drawing's height. Both axes have the same
-// scale, because distances count.
+// scale, so that distances stay comparable.
 func (m Map) placePoints() (at [][2]float64, height float64) {
 	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	for _, p := range m.Points {
@@ -58,13 +57,13 @@ func (m Map) placePoints() (at [][2]float64, height float64) {
 	return at, height
 }
 
-// computeRadius returns the radius of a point: the more points, the smaller.
+// computeRadius returns the radius of the points, which decreases with their number.
 func (m Map) computeRadius() float64 {
 	return math.Round(10*min(7, 1.6+80/math.Sqrt(float64(len(m.Points)+1)))) / 10
 }
 
-// orderPoints returns the order in which points are drawn: grey ones first, otherwise random, so that no group hides
-// another.
+// orderPoints returns the order in which points are drawn: first the grey points, then the others in random order, so
+// that no group hides another.
 func (m Map) orderPoints() []int {
 	order := rand.New(rand.NewPCG(uint64(len(m.Points)), 0x6f72646572)).Perm(len(m.Points)) // "order"
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -76,15 +75,15 @@ func (m Map) orderPoints() []int {
 // named is the largest number of groups whose names are written on the drawing.
 const named = 24
 
-// placeGroupNames finds a place for each group's name: the point with the most of its own group around it.
+// placeGroupNames returns a position for each group's name: the point with the most points of its group nearby.
 func (m Map) placeGroupNames(at [][2]float64) map[int][2]float64 {
-	// Of two groups one is often "all others", which lies everywhere.
+	// If there are two groups, one is often "all others", which is spread over the whole map.
 	if len(m.Groups) > named || len(m.Groups) <= len(pair) {
 		return nil
 	}
 	rows := map[int][]int{}
 	for i, p := range m.Points {
-		if p.Group >= 0 && len(rows[p.Group]) < 1500 { // enough to find where most are
+		if p.Group >= 0 && len(rows[p.Group]) < 1500 { // a limit, because the search below is quadratic
 			rows[p.Group] = append(rows[p.Group], i)
 		}
 	}

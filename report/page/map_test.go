@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// sample is a map of n points in classes groups; every seventh point has none.
+// sample returns a map of n points; every seventh point has no group, and the others are in as many groups as classes.
 func sample(n, classes int) Map {
 	m := Map{Title: `A <map> & "more"`}
 	for k := range classes {
@@ -50,12 +50,13 @@ func TestSVG(t *testing.T) {
 			t.Errorf("%s: %d circles, expected %d", name, n, len(m.Points))
 		}
 		if signs := strings.Count(text, `<text class="s`); signs != map[string]int{"few": 3}[name] {
-			t.Errorf("%s: %d names on the drawing", name, signs)
+			t.Errorf("%s: %d group names on the drawing", name, signs)
 		}
 	}
 }
 
-// Points keep their proportions and stay on the drawing; a group's name is where most of the group is.
+// TestPlace checks that both axes have the same scale, that all points are inside the drawing, and that the name of a
+// group is placed among its points.
 func TestPlace(t *testing.T) {
 	m := sample(400, 4)
 	at, height := m.placePoints()
@@ -69,11 +70,11 @@ func TestPlace(t *testing.T) {
 	}
 	wide, high := (at[1][0]-at[0][0])/(m.Points[1].X-m.Points[0].X), (at[1][1]-at[0][1])/(m.Points[1].Y-m.Points[0].Y)
 	if math.Abs(wide+high) > 1e-9 || wide <= 0 {
-		t.Errorf("a unit is %v wide and %v high", wide, -high)
+		t.Errorf("one unit of data is %v wide and %v high", wide, -high)
 	}
 	for g, sign := range m.placeGroupNames(at) {
 		if i := nearestOf(at, sign); m.Points[i].Group != g {
-			t.Errorf("the name of group %d stands in group %d", g, m.Points[i].Group)
+			t.Errorf("the name of group %d is placed in group %d", g, m.Points[i].Group)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"winnow/internal/text"
 )
 
-// WriteSVG writes the drawing as a file on white paper, with title and legend.
+// WriteSVG writes the map as an SVG file on a white background, with title and legend.
 func (m Map) WriteSVG(w io.Writer) error {
 	const top, column, line = 52.0, 196.0, 26.0
 	names := m.Groups
@@ -50,7 +50,7 @@ func (m Map) WriteSVG(w io.Writer) error {
 	return b.Flush()
 }
 
-// writeStyles returns the colours as CSS classes: c0, c1, … for groups, cn for points without one.
+// writeStyles returns CSS rules for the colours: classes c0, c1, … for groups, cn for points without a group.
 func (m Map) writeStyles() string {
 	light, _ := Colours(len(m.Groups))
 	var b strings.Builder
@@ -61,7 +61,7 @@ func (m Map) writeStyles() string {
 	return b.String()
 }
 
-// drawPoints writes the points and, if there are few groups, their names.
+// drawPoints writes the points and, if there are at most 24 groups, the names of the groups.
 func (m Map) drawPoints(w io.Writer) {
 	at, _ := m.placePoints()
 	r := m.computeRadius()
@@ -85,7 +85,7 @@ func (m Map) drawPoints(w io.Writer) {
 	fmt.Fprint(w, `</g>`)
 }
 
-// WriteTable writes a line for every point, with the original x and y.
+// WriteTable writes the points as CSV, with the coordinates before scaling.
 func (m Map) WriteTable(w io.Writer) error {
 	lines := [][]string{{"path", "x", "y", "label", "true_label", "split", "score"}}
 	for _, p := range m.Points {
@@ -95,7 +95,7 @@ func (m Map) WriteTable(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// formatCell returns the shortest text that parses back to v, or "" for NaN.
+// formatCell returns the shortest decimal text that parses to v, or "" for NaN.
 func formatCell(v float64) string {
 	if math.IsNaN(v) {
 		return ""

@@ -1,10 +1,9 @@
-// Package page draws lines, histograms, box plots and maps as SVG, and writes a report with them as one self-contained
-// HTML page: a comparison, charts, tables, pictures. It computes nothing and decodes no pictures.
+// Package page draws line charts, histograms, box plots and maps as SVG, and writes reports as self-contained HTML
+// pages with charts, tables and images. It neither computes measures nor decodes images.
 //
-// Every drawing is a complete file; [Inline] makes it a part of a page. Charts are light or dark by the reader's
-// preference, and take their colours from the CSS variables --card, --ink, --soft and --line if the page defines them.
-// Numbers that are not finite are left out. Colours of a map are never the only mark: if there are few groups, their
-// names are on the drawing.
+// Every drawing is a complete SVG file; [Inline] makes it an element of a page. Charts follow the reader's preference
+// for light or dark pages, and use the CSS variables --card, --ink, --soft and --line if the page defines them. Numbers
+// that are not finite are left out. A map with few groups shows their names, so that it can be read without colours.
 package page
 
 import (
@@ -24,17 +23,17 @@ import (
 	"winnow/internal/pagestyle"
 )
 
-// Report is everything that a page shows, in order. Pictures are encoded files (PNG, JPEG …), reduced by the
-// caller. Empty parts are left out of the page.
+// Report holds everything that a page shows, in order. Empty parts are left out of the page. The images are encoded
+// files (PNG, JPEG, …) that the caller has reduced to thumbnails.
 type Report struct {
 	Command     string // the winnow command that made the page: report, audit …
 	Title       string
-	Verdict     []string // plain sentences, the most important first
-	Next        string   // the command to continue with
+	Verdict     []string // sentences, the most important first
+	Next        string   // the command to run next
 	Warnings    []string
 	RowsTitle   string
 	Rows        []Row // the comparison, in order
-	K           []int // the recalls shown
+	K           []int // values of K for R@K
 	Charts      []Drawing
 	Sections    []Section
 	Suspects    []SuspectCard
@@ -45,13 +44,13 @@ type Report struct {
 	Definitions []Fact // explanations of the numbers on the page
 }
 
-// Gallery is a part of the page that shows findings as pictures.
+// Gallery is a part of the page that shows findings as images.
 type Gallery struct {
 	Title, Note string
 	Cards       []GalleryCard
 }
 
-// GalleryCard shows one picture, or the copies of one.
+// GalleryCard shows one image, or a group of duplicates.
 type GalleryCard struct {
 	Pictures []Picture // captions are labels
 	Tags     []string
@@ -67,52 +66,52 @@ type Section struct {
 	Tables []Table
 }
 
-// Table has a line of headings. The first cell of a row names the row.
+// Table is a table with a row of column headings. The first cell of each row is the row's heading.
 type Table struct {
 	Caption string
 	Head    []string
 	Rows    [][]string
-	Words   bool // cells hold words, not numbers
+	Words   bool // cells contain words, not numbers
 	Folded  bool // shown only when the reader opens it, and not printed
 }
 
-// heading is a link target: a part of the page.
+// heading is an entry of the table of contents. ID is the link target of a part of the page.
 type heading struct{ ID, Title string }
 
-// Fact is a line of the page's small print: what was run, on what.
+// Fact is a name and a value, such as a setting of the run or the definition of a number.
 type Fact struct{ Name, Value string }
 
-// Row is one line of the comparison.
+// Row is one row of the retrieval comparison.
 type Row struct {
 	Name, Note string
 	Retrieval  eval.Retrieval
 	Detection  *eval.Detection // nil: not measured
-	Strong     bool            // the row the page is about
+	Strong     bool            // emphasize the row
 }
 
 // Picture is an encoded image with a caption.
 type Picture struct {
-	Data    []byte // nil: it could not be read
+	Data    []byte // nil: the image could not be read
 	Caption string
 	Note    string // small text below the caption
-	File    string // path, smaller, shortened if it is long
+	File    string // path; the page shows its last two elements
 	Good    bool   // marked as a hit (or support) rather than a miss
 }
 
-// SuspectCard shows one suspect label.
+// SuspectCard shows one suspect: an image with its given and its suggested label.
 type SuspectCard struct {
 	Picture          Picture
 	Given, Suggested string
 	True             string    // "": unknown
-	Tags             []string  // other oddities of the image
-	Said             string    // how right the given label looks
-	SaidSuggested    string    // how right the suggested label looks
+	Tags             []string  // other findings about the image
+	Said             string    // probability or score of the given label
+	SaidSuggested    string    // the same of the suggested label
 	Unlike           bool      // the image fits no class
 	ForGiven         []Picture // nearest images with the given label
 	ForSuggested     []Picture // nearest images with the suggested label
 }
 
-// Right reports whether the suspicion was right; false if the truth is not known.
+// Right reports whether the given label is known to be wrong.
 func (s SuspectCard) Right() bool { return s.True != "" && s.True != s.Given }
 
 // Default headings of the page's parts.
@@ -124,7 +123,7 @@ const (
 	definitionsTitle = "What the numbers mean"
 )
 
-// Contents lists the parts of a long page, or nothing for a short one.
+// Contents returns the table of contents, or nil if the page has no sections.
 func (r Report) Contents() []heading {
 	var list []heading
 	add := func(there bool, id, title string) {
@@ -150,8 +149,7 @@ func (r Report) Contents() []heading {
 	return list
 }
 
-// Supported reports whether any suspect has supporting pictures. None has if the judge looked at each image
-// alone.
+// Supported reports whether any suspect has supporting images. Scorers that do not compare images return none.
 func (r Report) Supported() bool {
 	return slices.ContainsFunc(r.Suspects, func(s SuspectCard) bool {
 		return len(s.ForGiven)+len(s.ForSuggested) > 0
@@ -164,7 +162,7 @@ func (r Report) Section(i int) string { return fmt.Sprintf("section-%d", i+1) }
 // Gallery returns the link id of a gallery.
 func (r Report) Gallery(i int) string { return fmt.Sprintf("gallery-%d", i+1) }
 
-// Detected reports whether there is a detection to show. If no label is wrong, a ranking finds nothing.
+// Detected reports whether a row has detection measures to show: measured, with at least one wrong label.
 func (r Report) Detected() bool {
 	return slices.ContainsFunc(r.Rows, func(row Row) bool {
 		return row.Detection != nil && row.Detection.Wrong > 0
@@ -177,8 +175,7 @@ var reportPage string
 //go:embed page.css
 var pageStyle string
 
-// WriteHTML writes the report as one self-contained page, without fonts or external addresses, and without
-// scripts.
+// WriteHTML writes the report as one self-contained HTML page without scripts, fonts or links to other sites.
 func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		"begin":   pagestyle.Page{Command: r.Command, Title: r.Title, Style: pageStyle}.Begin,
@@ -207,7 +204,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 				"run": factsTitle, "definitions": definitionsTitle,
 			}[id]
 		},
-		// A drawing is made of numbers and escaped text.
+		// Drawings consist of numbers and escaped text, so they are safe HTML.
 		"svg": func(d Drawing) template.HTML { return template.HTML(Inline(d)) },
 	}).Parse(reportPage)
 	if err != nil {
@@ -216,7 +213,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 	return page.Execute(w, r)
 }
 
-// formatMeasured formats a number, or a dash if it is not finite.
+// formatMeasured formats a number, or returns a dash if the number is not finite.
 func formatMeasured(format string, v float64) string {
 	if !isFiniteValue(v) {
 		return "–"
@@ -224,13 +221,13 @@ func formatMeasured(format string, v float64) string {
 	return fmt.Sprintf(format, v)
 }
 
-// shortenPath returns the last two elements of a path: the folder and the file.
+// shortenPath returns the last two elements of a path: the folder and the file name.
 func shortenPath(file string) string {
 	parts := strings.Split(file, "/")
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// breakName returns a name that may break after the characters that separate the parts of file names.
+// breakName returns a name as HTML that allows line breaks after "/", "_", "." and "-".
 func breakName(name string) template.HTML {
 	return template.HTML(breaks.Replace(template.HTMLEscapeString(name)))
 }
@@ -239,14 +236,13 @@ var breaks = strings.NewReplacer("/", "/<wbr>", "_", "_<wbr>", ".", ".<wbr>", "-
 
 const pngHead = "\x89PNG\r\n\x1a\n"
 
-// isTinyPicture reports whether a picture has so few pixels that each should be visible: a PNG at most 64 wide, by its
-// header.
+// isTinyPicture reports whether data is a PNG at most 64 pixels wide. The page enlarges such images without smoothing.
 func isTinyPicture(data []byte) bool {
 	return len(data) >= 24 && bytes.HasPrefix(data, []byte(pngHead)) && binary.BigEndian.Uint32(data[16:]) <= 64
 }
 
-// dataURI embeds a JPEG or PNG. net/http would recognise more types, but would link cgo into every program that
-// measures.
+// dataURI returns a data URI of a JPEG or PNG file. It does not use net/http to detect the type, because net/http would
+// link cgo into every program that measures.
 func dataURI(data []byte) template.URL {
 	kind := "image/jpeg"
 	if bytes.HasPrefix(data, []byte(pngHead)) {
@@ -255,14 +251,14 @@ func dataURI(data []byte) template.URL {
 	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data))
 }
 
-// QueryCard shows one query and its nearest images; the Good ones are hits.
+// QueryCard shows one query and its nearest images, nearest first. Good marks the hits.
 type QueryCard struct {
-	By      string // which model found them, if there are several; else ""
+	By      string // the model that ranked the images; "" if there is only one model
 	Query   Picture
 	Nearest []Picture
 }
 
-// Hits counts the hits among the nearest.
+// Hits returns the number of hits among the nearest images.
 func (q QueryCard) Hits() (n int) {
 	for _, p := range q.Nearest {
 		if p.Good {

@@ -9,7 +9,7 @@ import (
 	"winnow/eval"
 )
 
-// dot is a 1×1 PNG.
+// dot is a PNG file of 1 × 1 pixel.
 var dot = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00:~\x9bU" +
 	"\x00\x00\x00\nIDATx\x9cc`\x00\x00\x00\x02\x00\x01H\xaf\xa4q\x00\x00\x00\x00IEND\xaeB`\x82")
 
@@ -54,7 +54,7 @@ func TestReportHTML(t *testing.T) {
 	}
 	page := out.String()
 	for _, want := range []string{
-		"A &lt;b&gt;report", "It &amp; that.", "87.5", "61.0", "0.987", "wrong, suggestion right",
+		"A &lt;b&gt;report", "It &amp; that.", "87.5", "61.0", "0.987", "label was wrong, suggestion is right",
 		"<li>careful &lt;i&gt;</li>", `<a href="#section-1">Part &amp; one</a>`, `<h2 id="section-1">`,
 		"a &lt;note&gt;", "<caption>T</caption>", `<th scope="col">class</th>`,
 		`<th scope="row">&lt;c&gt;</th><td>3</td>`,
@@ -63,30 +63,30 @@ func TestReportHTML(t *testing.T) {
 		"<figcaption>&lt;loss&gt;</figcaption><svg",
 	} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page holds no %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
 	for _, no := range []string{"NaN", "Inf", "ZgotmplZ", "http://", "https://", "<script"} {
 		if strings.Contains(page, no) {
-			t.Errorf("the page holds %q", no)
+			t.Errorf("the page contains %q", no)
 		}
 	}
 }
 
-// The page mentions supporting pictures only if there are some.
+// The page mentions supporting images only if a suspect has supporting images.
 func TestReportOfSuspectsAlone(t *testing.T) {
 	r := sampleReport()
 	for _, there := range []bool{true, false} {
 		var out bytes.Buffer
 		if err := r.WriteHTML(&out); err != nil ||
-			strings.Contains(out.String(), "nearest pictures that carry it") != there {
-			t.Errorf("%v: expected the nearest pictures to be promised: %v", err, there)
+			strings.Contains(out.String(), "nearest images with either label") != there {
+			t.Errorf("%v: expected a sentence about supporting images: %v", err, there)
 		}
 		r.Suspects[0].ForGiven, r.Suspects[0].ForSuggested = nil, nil
 	}
 }
 
-// The page of an almost empty report, and one with unusual names of classes.
+// TestReportOfOddParts writes an almost empty report, and a report with unusual class names.
 func TestReportOfOddParts(t *testing.T) {
 	long := strings.Repeat("überlang-", 60)
 	for name, r := range map[string]Report{
@@ -110,7 +110,7 @@ func TestReportOfOddParts(t *testing.T) {
 		}
 		if name == "same" && (strings.Contains(page, "suggested a") ||
 			!strings.Contains(page, "no other label fits better")) {
-			t.Error("a label is suggested where there is no better one")
+			t.Error("the page suggests a label although no other label fits better")
 		}
 		if name == "empty" && strings.Contains(page, "<h2>") {
 			t.Error("an empty report has headings")

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// samples are one drawing of each kind with everything that it can show.
+// samples returns one drawing of each type that uses all its options.
 func samples() map[string]Drawing {
 	r := rand.New(rand.NewPCG(1, 1))
 	band := Line{Name: "vMF-Sim", Tone: 1, Dots: true}

@@ -8,21 +8,21 @@ import (
 	"winnow/internal/text"
 )
 
-// tones are the colours of the series for light and dark paper, in order. Blue and orange come first: everybody
-// can tell them apart.
+// tones are the colours of the series for light and dark backgrounds, in order. Blue and orange are first, because
+// people with colour-vision deficiencies can distinguish them.
 var tones = []struct{ light, dark string }{
 	{"#2563a8", "#6aa6e8"}, {"#d9730d", "#f0a14e"}, {"#8a9099", "#818a96"}, {"#2c8a57", "#5cc08c"},
 	{"#8a4fb0", "#bd8be0"}, {"#c23b3b", "#ef7a7a"}, {"#16858f", "#4fc3cd"}, {"#8a5a2b", "#c79a6b"},
 }
 
-// style is in every drawing. It defines colours as variables; a page's own colours for paper and text come
-// first.
+// style is the style element of every chart. It defines colours as CSS variables, which use the page's own variables
+// for background and text if the page defines them.
 var style = "<style>" + defineColours(func(light, _ string) string { return light }) +
 	"@media screen and (prefers-color-scheme:dark){" + defineColours(func(_, dark string) string { return dark }) +
 	"}" +
 	shapes + "</style>"
 
-// defineColours defines the colours, each by what pick returns of the light and the dark one.
+// defineColours returns CSS variables of the colours. pick selects the light or the dark variant of each colour.
 func defineColours(pick func(light, dark string) string) string {
 	var b strings.Builder
 	b.WriteString(".wn{")
@@ -39,7 +39,7 @@ func defineColours(pick func(light, dark string) string) string {
 	return b.String()
 }
 
-// shapes are the rules that are the same in light and dark.
+// shapes holds the CSS rules that are the same for light and dark pages.
 const shapes = ".wn{width:100%;height:auto;display:block}" +
 	".wn text{font:12px system-ui,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:var(--wn-soft)}" +
 	".wn .wn-title{font-size:14px;font-weight:600;fill:var(--wn-ink)}" +
@@ -51,7 +51,7 @@ const shapes = ".wn{width:100%;height:auto;display:block}" +
 	".wn-bar{fill-opacity:.5;stroke-opacity:.9;stroke-width:.6}.wn-box{fill-opacity:.28;stroke-width:1.4}" +
 	".wn-whisker{stroke-width:1.4}.wn-median{stroke-width:2.6}.wn-dot{stroke:none;fill-opacity:.75}"
 
-// pickSeriesColour returns the colour of a series. Beyond the colours chosen by hand, hues are a golden angle apart.
+// pickSeriesColour returns the colour of series i. After the colours of tones, hues differ by the golden angle.
 func pickSeriesColour(i int) string {
 	if i >= 0 && i < len(tones) {
 		return fmt.Sprintf("var(--wn%d)", i)
@@ -59,18 +59,18 @@ func pickSeriesColour(i int) string {
 	return fmt.Sprintf("hsl(%.0f 55%% 52%%)", float64(i)*137.508-360*float64(int(float64(i)*137.508/360)))
 }
 
-// Colours are attributes, not styles: a page's content security policy may allow no styles inside of it.
+// Colours are attributes, not inline styles, because a page's content security policy may forbid inline styles.
 func setFill(i int) string          { return `fill="` + pickSeriesColour(i) + `"` }
 func setStroke(i int) string        { return `stroke="` + pickSeriesColour(i) + `"` }
 func setFillAndStroke(i int) string { return setFill(i) + " " + setStroke(i) }
 
-// legendItem is one name of the legend. Items without a name are not shown.
+// legendItem is an entry of the legend. Items without a name are not drawn.
 type legendItem struct {
 	name string
 	tone int
 }
 
-// itemWidth returns the width of an item of the legend.
+// itemWidth returns the width of a legend item in SVG units.
 func (c *canvas) itemWidth(it legendItem) float64 {
 	return min(34+spaced*float64(len([]rune(it.name))), width-right-c.left)
 }
@@ -91,7 +91,7 @@ func (c *canvas) legendRows() int {
 	return rows
 }
 
-// drawLegend draws the names below everything else.
+// drawLegend draws the legend at the bottom of the chart.
 func (c *canvas) drawLegend() {
 	y := c.top + plotH + c.bottom - rowHeight*float64(c.legendRows()) - 8
 	x := width

@@ -12,32 +12,32 @@ import (
 	"winnow/internal/hint"
 )
 
-// mostUpload is the largest size of an uploaded image, in bytes, and uploadsAtOnce how many are in memory at most.
+// mostUpload is the largest size of an uploaded image, in bytes. uploadsAtOnce limits the uploads held in memory.
 const (
 	mostUpload    = 32 << 20
 	uploadsAtOnce = 16
 )
 
-// alike is a row that a search found.
+// alike is an image found by a search.
 type alike struct {
 	row
 	Similarity float64 `json:"similarity"`
 }
 
-// foundAlike is the answer to a search, best first.
+// foundAlike is the response to a search, most similar image first.
 type foundAlike struct {
 	Total int     `json:"total"`
-	Query []pic   `json:"query,omitempty"` // the images of the manifest that are searched for
+	Query []pic   `json:"query,omitempty"` // the images of the manifest that are the query
 	Rows  []alike `json:"rows"`
 }
 
-// ErrNoVector is the error when a Finder has no vector of an image.
-var ErrNoVector = errors.New("there is no vector of this image")
+// ErrNoVector is the error if a Finder has no vector of an image.
+var ErrNoVector = errors.New("found no vector of this image")
 
-// ErrNotImage is the error when an uploaded file cannot be read.
+// ErrNotImage is the error if an uploaded file cannot be decoded.
 var ErrNotImage = errors.New("the file cannot be read as an image")
 
-// getSimilar finds images like one of the manifest, or like the centre of several.
+// getSimilar finds the images most similar to an image of the manifest, or to the mean of several images.
 func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
 	keys := strings.Split(p.getValue("key"), ",")
@@ -96,7 +96,7 @@ func (r *Reviewer) searchSimilar(w http.ResponseWriter, req *http.Request) (any,
 	}
 	defer r.uploads.Add(-1)
 	if r.uploads.Add(1) > uploadsAtOnce {
-		return nil, refuseWith(http.StatusServiceUnavailable, "other uploads come first: try again in a moment")
+		return nil, refuseWith(http.StatusServiceUnavailable, "too many uploads at once: try again in a moment")
 	}
 	data, err := readBody(http.MaxBytesReader(w, req.Body, mostUpload))
 	if err != nil {
@@ -109,9 +109,9 @@ func (r *Reviewer) searchSimilar(w http.ResponseWriter, req *http.Request) (any,
 	return out, err
 }
 
-// noUploads says in one line why a file cannot be searched for.
+// noUploads explains in one line why uploaded images cannot be searched for.
 func noUploads(err error) string {
-	said := "a file of yours cannot be searched for, because its vector needs the network that made the features: " +
+	said := "you cannot search with a file, because the network that made the features is required to embed it: " +
 		err.Error()
 	if how := hint.Of(err); how != "" {
 		said += "; " + how
@@ -119,7 +119,7 @@ func noUploads(err error) string {
 	return said
 }
 
-// findAlike runs a search when its turn comes and adds its results to out, as a reviewer sees them.
+// findAlike waits until the finder is free, runs a search, and adds the results to out as this reviewer sees them.
 func (r *Reviewer) findAlike(ctx context.Context, reviewer string, out *foundAlike,
 	find func(context.Context) ([]Found, error)) error {
 	if err := r.takeTurn(ctx); err != nil {
@@ -141,7 +141,7 @@ func (r *Reviewer) findAlike(ctx context.Context, reviewer string, out *foundAli
 	defer r.mutex.RUnlock()
 	out.Rows = []alike{}
 	for _, f := range list {
-		if id, ok := r.table.id[f.Path]; ok { // else it is in the store, but not in the manifest
+		if id, ok := r.table.id[f.Path]; ok { // skip images of the store that are not in the manifest
 			out.Rows = append(out.Rows, alike{r.decided.newRow(id, reviewer), f.Similarity})
 		}
 	}
@@ -149,7 +149,7 @@ func (r *Reviewer) findAlike(ctx context.Context, reviewer string, out *foundAli
 	return nil
 }
 
-// takeTurn waits until the finder is free; the caller then gives the turn back.
+// takeTurn waits until the finder is free and reserves it. The caller releases it by receiving from r.turn.
 func (r *Reviewer) takeTurn(ctx context.Context) error {
 	select {
 	case r.turn <- struct{}{}:

@@ -10,7 +10,7 @@ import (
 	"winnow/report/review/decisions"
 )
 
-// asked is a decision as the page sends it.
+// asked is a decision sent by the page.
 type asked struct {
 	ID      *int             `json:"id"`
 	Action  decisions.Action `json:"action"`
@@ -19,7 +19,7 @@ type asked struct {
 	Version *int64           `json:"version"`
 }
 
-// applied is the answer to a change.
+// applied is the response to a change.
 type applied struct {
 	Applied []state `json:"applied,omitempty"`
 	Undone  []state `json:"undone,omitempty"`
@@ -27,12 +27,12 @@ type applied struct {
 	progress
 }
 
-// handleGet returns a handler that answers with the result of find as JSON.
+// handleGet returns a handler that sends the result of find as JSON.
 func handleGet(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		values, err := url.ParseQuery(req.URL.RawQuery)
 		if err != nil {
-			answerError(w, refuseWith(http.StatusBadRequest, "the address's parameters: %v", err))
+			answerError(w, refuseWith(http.StatusBadRequest, "the URL's query: %v", err))
 			return
 		}
 		v, err := find(req, values)
@@ -44,7 +44,7 @@ func handleGet(find func(*http.Request, url.Values) (any, error)) http.HandlerFu
 	}
 }
 
-// handlePost returns a handler for a change: do receives the request's JSON and returns status and answer.
+// handlePost returns a handler that decodes the request's JSON, calls do, and sends the status and value it returns.
 func handlePost[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		var body T
@@ -61,18 +61,18 @@ func handlePost[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 	}
 }
 
-// answerError answers with an error. If the decisions' file is gone, it says where to download what was saved.
+// answerError sends an error. If the decisions file is gone, the message gives the URL of a download of all decisions.
 func answerError(w http.ResponseWriter, err error) {
 	if !errors.As(err, new(*decisions.Gone)) {
 		sendJSON(w, statusOf(err), map[string]string{"error": err.Error()})
 		return
 	}
 	sendJSON(w, http.StatusServiceUnavailable, map[string]string{"save": savingAt,
-		"error": err.Error() + "; download what was saved (" + savingAt + "), put that file there and start " +
+		"error": err.Error() + "; download the saved decisions (" + savingAt + "), put the file there and start " +
 			"winnow again"})
 }
 
-// asBadRequest turns an error into one with status 400.
+// asBadRequest returns the error with HTTP status 400, or nil if err is nil.
 func asBadRequest(err error) error {
 	if err == nil {
 		return nil
@@ -139,7 +139,7 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	version, ids := r.decided.listChangedSince(int64(since), mostChanges)
 	answer := struct {
 		Audit   string  `json:"audit"`
-		Version int64   `json:"version"` // up to which changed is complete
+		Version int64   `json:"version"` // Changed is complete up to this version
 		More    bool    `json:"more"`
 		Changed []state `json:"changed"`
 		progress
@@ -148,23 +148,23 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	return answer, nil
 }
 
-// author is the tab and reviewer of a change. It is also the body of undo and redo.
+// author identifies the browser tab and the reviewer of a change. It is also the request body of undo and redo.
 type author struct {
 	Tab      string `json:"tab"`
 	Reviewer string `json:"reviewer"`
 }
 
-// mostTab is the longest name of a tab in bytes.
+// mostTab is the maximum length of a tab's name in bytes.
 const mostTab = 100
 
 func (r *Reviewer) postDecide(body struct {
 	author
 	Decisions []asked `json:"decisions"`
-	Audit     string  `json:"audit"` // the session's sum; "": any audit
+	Audit     string  `json:"audit"` // the hash in the session; "": any audit
 }) (int, any, error) {
 	if body.Audit != "" && body.Audit != r.table.sum {
 		return 0, nil, refuseWith(http.StatusPreconditionFailed,
-			"winnow now reviews another audit here: reload the page")
+			"winnow now serves another audit: reload the page")
 	}
 	decide := func(by decisions.Author) ([]decisions.Image, error) {
 		changes, err := r.convertChanges(body.Decisions, by.Reviewer)
@@ -183,26 +183,26 @@ func (r *Reviewer) postDecide(body struct {
 	return r.postChange(body.author, decide, func(a *applied, list []state) { a.Applied = list })
 }
 
-// mostReviewers is the largest number of reviewers of a manifest.
+// mostReviewers is the maximum number of reviewers who can decide about a manifest.
 const mostReviewers = 100
 
-// convertChanges checks a reviewer's decisions and converts them to the store's form.
+// convertChanges validates a reviewer's decisions and converts them to changes for the store.
 func (r *Reviewer) convertChanges(list []asked, reviewer string) ([]decisions.Change, error) {
 	if len(list) == 0 || len(list) > mostDecisions {
 		return nil, fmt.Errorf("decisions: found %d, expected 1 to %d", len(list), mostDecisions)
 	}
-	r.mutex.RLock() // guards the names of classes
+	r.mutex.RLock() // guards the class names
 	defer r.mutex.RUnlock()
 	t, all := r.table, r.decided.progress.Reviewers
 	if len(all) >= mostReviewers && !slices.ContainsFunc(all, func(p progressOf) bool { return p.Name == reviewer }) {
-		return nil, fmt.Errorf("reviewer: %q is new, and %d reviewers, the most possible, have decided already",
+		return nil, fmt.Errorf("reviewer: %q is new, but there are already %d reviewers, the maximum",
 			reviewer, mostReviewers)
 	}
 	out := make([]decisions.Change, len(list))
 	seen := map[int]bool{}
 	for i, a := range list {
 		if a.ID == nil || *a.ID < 0 || *a.ID >= len(t.images) || seen[*a.ID] {
-			return nil, fmt.Errorf("decision %d: its id is missing, not an image's or there twice, expected 0 to %d",
+			return nil, fmt.Errorf("decision %d: id is missing, repeated or out of range, expected 0 to %d",
 				i, len(t.images)-1)
 		}
 		e := &t.images[*a.ID]
@@ -221,9 +221,9 @@ func (r *Reviewer) convertChanges(list []asked, reviewer string) ([]decisions.Ch
 		case a.Action == keep && e.Given == "":
 			err = fmt.Errorf("image %q has no label to keep", e.Path)
 		case a.Action == relabel && !t.isClass[a.Label]:
-			err = fmt.Errorf("no class is called %.80q", a.Label)
+			err = fmt.Errorf("there is no class %.80q", a.Label)
 		case a.Action == relabel && a.Label == e.Given:
-			err = fmt.Errorf("%.80q is the given label: keep it", a.Label)
+			err = fmt.Errorf("%.80q is the given label: use the action keep", a.Label)
 		default:
 			err = decisions.CheckNote(note)
 		}
@@ -237,7 +237,7 @@ func (r *Reviewer) convertChanges(list []asked, reviewer string) ([]decisions.Ch
 	return out, nil
 }
 
-// readPicture returns the content of the file that a decision is about.
+// readPicture returns the size, time and hash of the image file that a decision is about.
 func (r *Reviewer) readPicture(path string) decisions.Picture {
 	if r.Files == nil {
 		return decisions.Picture{}
@@ -278,8 +278,8 @@ func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisio
 	return http.StatusOK, a, nil
 }
 
-// makeChange makes a reviewer's change in the store and, when it is on disk, in memory. On a conflict it returns
-// the current states of the images.
+// makeChange applies a reviewer's change first to the store on disk and then in memory. On a conflict, it returns the
+// current states of the images.
 func (r *Reviewer) makeChange(reviewer string, apply func() ([]decisions.Image, error)) (
 	states []state, a applied, err error) {
 	r.deciding.Lock()
@@ -297,7 +297,7 @@ func (r *Reviewer) makeChange(reviewer string, apply func() ([]decisions.Image, 
 	for _, i := range images {
 		id, ok := r.table.id[i.Path]
 		if !ok {
-			continue // an undo of another audit's image, which this manifest does not have
+			continue // undoing a decision about an image that is not in this manifest
 		}
 		if ids = append(ids, id); conflict == nil {
 			r.decided.setDecision(id, i)

@@ -19,7 +19,7 @@ import (
 	"winnow/report/review/decisions"
 )
 
-// TestSession: the page's first request, before and after decisions.
+// TestSession checks the response to the page's first request, before and after decisions.
 func TestSession(t *testing.T) {
 	w := newWorld(t, 100)
 	var s session
@@ -60,11 +60,11 @@ func TestSession(t *testing.T) {
 		t.Errorf("%s %d suspects decided, version %d", diff, decided, s.Version)
 	}
 	if s.Precision.Wrong != 1 || s.Precision.Judged != 2 {
-		t.Errorf("precision %+v of two suspects and one image that is none", s.Precision)
+		t.Errorf("precision %+v of two suspects and one other image", s.Precision)
 	}
 }
 
-// TestRow: a row has what the audit says.
+// TestRow checks that a row contains the image's data from the audit.
 func TestRow(t *testing.T) {
 	w := newWorld(t, 100)
 	e := w.list[5]
@@ -112,7 +112,7 @@ func TestRow(t *testing.T) {
 	}
 }
 
-// other returns a class that is not the given one.
+// other returns a class other than given.
 func other(given string) string {
 	if given == "class a" {
 		return "class b"
@@ -120,7 +120,7 @@ func other(given string) string {
 	return "class a"
 }
 
-// TestDecideAnswers: a batch is applied or refused as a whole, and a refusal returns the current states.
+// TestDecideAnswers checks that a batch is applied or refused as a whole, and that a refusal returns current states.
 func TestDecideAnswers(t *testing.T) {
 	w := newWorld(t, 100)
 	given := w.list[3].Given
@@ -145,22 +145,22 @@ func TestDecideAnswers(t *testing.T) {
 	}
 }
 
-// TestDecideRefuses: every mistake is reported and changes nothing.
+// TestDecideRefuses checks that every invalid request is refused with a message and changes no decision.
 func TestDecideRefuses(t *testing.T) {
 	w := newWorld(t, 100)
 	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 2001)
 	for body, want := range map[string]string{
 		``:      "EOF",
-		`{} {}`: "more after the object", `{"x":1}`: "unknown field",
+		`{} {}`: "data after the object", `{"x":1}`: "unknown field",
 		`{"tab":"t"}`: "found 0, expected 1 to 2000",
 		`{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`:                         "found 2001",
 		one(`"action":"keep","version":0`):                                             "expected 0 to 99",
-		one(`"id":100,"action":"keep","version":0`):                                    "its id",
+		one(`"id":100,"action":"keep","version":0`):                                    "id is missing",
 		one(`"id":1,"action":"keep"`):                                                  "version is missing",
 		one(`"id":1,"action":"burn","version":0`):                                      `action is "burn"`,
-		one(`"id":1,"action":"relabel","label":"nix","version":0`):                     `no class is called "nix"`,
-		one(`"id":1,"action":"relabel","label":"` + w.list[1].Given + `","version":0`): "keep it",
-		one(`"id":1,"action":"keep","version":0},{"id":1,"action":"drop","version":0`): "there twice",
+		one(`"id":1,"action":"relabel","label":"nix","version":0`):                     `there is no class "nix"`,
+		one(`"id":1,"action":"relabel","label":"` + w.list[1].Given + `","version":0`): "use the action keep",
+		one(`"id":1,"action":"keep","version":0},{"id":1,"action":"drop","version":0`): "repeated",
 	} {
 		var e struct{ Error string }
 		if status, text := w.ask("POST", "/api/decide", body, &e); status != 400 || !strings.Contains(e.Error, want) {
@@ -172,11 +172,11 @@ func TestDecideRefuses(t *testing.T) {
 		t.Errorf("a body too large: %d", status)
 	}
 	if w.review.decided.getStoreVersion() != 0 || w.review.Decided() != 0 {
-		t.Error("something was decided")
+		t.Error("a refused request changed decisions")
 	}
 }
 
-// TestChanges: a tab that polls sees what others do, once.
+// TestChanges checks that a polling tab receives every change of other tabs once.
 func TestChanges(t *testing.T) {
 	w := newWorld(t, 100)
 	w.decide("one", 200, on(0, "drop", "", 0))
@@ -207,7 +207,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestTypical: the least suspect images of a class, without those found wrong.
+// TestTypical checks that typical images are the least suspect images of a class, without images decided as wrong.
 func TestTypical(t *testing.T) {
 	w := newWorld(t, 100)
 	var ids []int
@@ -240,7 +240,7 @@ func TestTypical(t *testing.T) {
 	}
 }
 
-// TestConfusions against a count over the list.
+// TestConfusions compares the confusions with counts over the list.
 func TestConfusions(t *testing.T) {
 	w := newWorld(t, 400)
 	want := map[[2]string]int{}
@@ -275,8 +275,8 @@ func TestConfusions(t *testing.T) {
 	}
 }
 
-// TestExport: the corrected manifest is the manifest with the decisions applied, and can be read; test images
-// stay.
+// TestExport checks that the corrected manifest is the manifest with the decisions applied, including its test images,
+// and that it can be read.
 func TestExport(t *testing.T) {
 	w := newWorld(t, 100)
 	given := w.list[2].Given
@@ -319,8 +319,8 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestExportRefused: without --out there is only the download; a manifest that has changed is reported, and no
-// partial file is left.
+// TestExportRefused checks that an export without --out is refused, and that an export after a change of the manifest
+// returns an error and leaves no partial file.
 func TestExportRefused(t *testing.T) {
 	w := newWorld(t, 100)
 	w.decide("t", 200, on(0, "drop", "", 0))
@@ -341,7 +341,7 @@ func TestExportRefused(t *testing.T) {
 	}
 }
 
-// TestPictures: small pictures and files by key, and nothing else.
+// TestPictures checks the responses for thumbnails and image files by key, and that other URLs are refused.
 func TestPictures(t *testing.T) {
 	w := newWorld(t, 100)
 	req := func(path string, header ...string) *http.Response {
@@ -398,7 +398,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestSimilar: search by a key and by an uploaded image.
+// TestSimilar checks the search by a key and by an uploaded image.
 func TestSimilar(t *testing.T) {
 	w := newWorld(t, 100)
 	var a struct {
@@ -407,15 +407,15 @@ func TestSimilar(t *testing.T) {
 	}
 	w.must("GET", "/api/similar?key=1&n=3", "", &a)
 	if a.Total != 3 || len(a.Rows) != 3 || a.Rows[0].Key != "0" || a.Rows[1].Similarity != 0.98 || a.Rows[0].ID < 0 {
-		t.Errorf("got %+v: what is not in the manifest is left out", a)
+		t.Errorf("got %+v, expected no images that are not in the manifest", a)
 	}
-	// Results are rows as the reviewer sees them: with the decisions that stand.
+	// Results contain the reviewer's current decisions.
 	w.decide("t", 200, on(int(a.Rows[1].ID), "drop", "", 0))
 	w.must("GET", "/api/similar?key=1&n=3&reviewer=", "", &a)
 	if r := a.Rows[1]; r.Decision == nil || r.Decision.Action != "drop" || r.Given != labelOf(2) || r.Version != 1 {
 		t.Errorf("got %+v", r)
 	}
-	// The centre of several: without these.
+	// A search by the centre of several images does not return these images.
 	w.must("GET", "/api/similar?key=0,2,4&n=3", "", &a)
 	if len(a.Rows) != 3 || a.Rows[0].Key != "1" || a.Rows[1].Key != "3" {
 		t.Errorf("got %+v", a)
@@ -473,8 +473,8 @@ func TestSimilar(t *testing.T) {
 	}
 }
 
-// TestTwoTabs: two tabs send many requests about the same images at the same time. Of those with the same
-// version one wins, nothing is lost, and the counts match the answers.
+// TestTwoTabs sends many requests about the same images from two tabs at the same time. Of the requests with the same
+// version exactly one must succeed, and the counts must match the responses.
 func TestTwoTabs(t *testing.T) {
 	w := newWorld(t, 60)
 	var wait sync.WaitGroup
@@ -512,7 +512,7 @@ func TestTwoTabs(t *testing.T) {
 	}
 }
 
-// TestOtherAudit: a page that shows another audit cannot decide here, because its ids mean other images.
+// TestOtherAudit checks that a page of another audit cannot decide, because its ids refer to other images.
 func TestOtherAudit(t *testing.T) {
 	w := newWorld(t, 60)
 	var s session

@@ -12,8 +12,8 @@ import (
 	"winnow/search"
 )
 
-// TestCentre: several images are searched for by the mean of their unit vectors, without themselves; those without a
-// vector do not count.
+// TestCentre checks the search by several images: the query is the mean of their unit vectors, ignores images without a
+// vector, and does not return the images themselves.
 func TestCentre(t *testing.T) {
 	dir, paths := filepath.Join(t.TempDir(), "index"), []string{}
 	vectors := [][]float32{{1, 0, 0}, {0, 1, 0}, {3, 3, 0}, {1, 1, 1}, {-1, 0, 0}, {0, 0, 1}, {0, 0, 0}}
@@ -47,7 +47,7 @@ func TestCentre(t *testing.T) {
 		return said
 	}
 	half, third, s := math.Sqrt(0.5), math.Sqrt(2./3), math.Sqrt(1./3)
-	length := math.Sqrt(2*(1+half+s)*(1+half+s) + s*s) // of the sum of the first four
+	length := math.Sqrt(2*(1+half+s)*(1+half+s) + s*s) // length of the sum of the first four unit vectors
 	for _, c := range []struct {
 		n     int
 		paths string
@@ -57,7 +57,7 @@ func TestCentre(t *testing.T) {
 		{2, "0 1", fmt.Sprintf("2 1.000;3 %.3f;", third)},
 		{1, "0 1", "2 1.000;"},
 		{9, "0 1 2 3", fmt.Sprintf("5 %.3f;4 %.3f;", s/length, -(1+half+s)/length)},
-		{2, "0 6", fmt.Sprintf("2 %.3f;3 0.577;", half)}, // the last one has no vector
+		{2, "0 6", fmt.Sprintf("2 %.3f;3 0.577;", half)}, // image 6 has a zero vector
 		{2, "0 gone", fmt.Sprintf("2 %.3f;3 0.577;", half)},
 	} {
 		var names []string

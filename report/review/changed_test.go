@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestChangedPicture: a decision about a picture that another file has replaced is asked again, shown, and not applied.
+// TestChangedPicture replaces a decided image file. The image must be undecided again, show its old decision, and the
+// export must not apply the old decision.
 func TestChangedPicture(t *testing.T) {
 	w := newWorld(t, 40)
 	id := -1
@@ -32,7 +33,7 @@ func TestChangedPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := again()
-	if s.Counts["drop"] != 0 || s.Counts["keep"] != 1 || !strings.Contains(s.Notice, "1 picture changed") {
+	if s.Counts["drop"] != 0 || s.Counts["keep"] != 1 || !strings.Contains(s.Notice, "1 image changed") {
 		t.Errorf("notice %q, counts %v", s.Notice, s.Counts)
 	}
 	r := w.review.decided.newRow(id, "")
@@ -40,7 +41,7 @@ func TestChangedPicture(t *testing.T) {
 		t.Errorf("decision %+v, before %+v", r.Decision, r.Before)
 	}
 	e, err := w.review.Write()
-	if err != nil || e.Dropped != 0 || e.Changed != 1 || !strings.Contains(e.Text(), "1 picture that changed") {
+	if err != nil || e.Dropped != 0 || e.Changed != 1 || !strings.Contains(e.Text(), "1 image that changed") {
 		t.Errorf("%+v, %v", e, err)
 	}
 	var list strings.Builder
@@ -48,7 +49,7 @@ func TestChangedPicture(t *testing.T) {
 		path+",class d,undecided,,,drop,") {
 		t.Errorf("%v: the list of decisions is\n%s", err, &list)
 	}
-	if said := w.review.Summary(); !strings.Contains(said, "; 1 decided picture changed since: decide again") {
+	if said := w.review.Summary(); !strings.Contains(said, "; 1 decided image changed since: decide again") {
 		t.Error(said)
 	}
 	w.decide("t", 200, on(id, "keep", "", int(r.Version)))

@@ -10,7 +10,7 @@ import (
 	"winnow/report/review/decisions"
 )
 
-// The actions. An outcome may also be disagreed: reviewers disagree and no decision has a majority.
+// Actions and outcomes. The outcome disagreed means that reviewers disagree and no decision has a majority.
 const (
 	undecided = decisions.Undecided
 	keep      = decisions.Keep
@@ -22,36 +22,36 @@ const (
 
 var actionNames = []decisions.Action{undecided, keep, drop, relabel, unsure, disagreed}
 
-// settlesLabel reports whether an action decides if the given label is right.
+// settlesLabel reports whether an action decides that the given label is right or wrong.
 func settlesLabel(a decisions.Action) bool { return a == keep || isWrong(a) }
 
-// isWrong reports whether an action calls the given label wrong.
+// isWrong reports whether an action decides that the given label is wrong.
 func isWrong(a decisions.Action) bool { return a == drop || a == relabel }
 
-// vote is a reviewer's decision and note about an image, as it stands today.
+// vote is a reviewer's current decision and note about an image.
 type vote struct {
 	decisions.Image
-	before *decision // about another content of the file; nil: none
+	before *decision // the decision before the image file changed; nil: none
 }
 
-// outcome is what all decisions about an image come to.
+// outcome is the combined result of all decisions about an image.
 type outcome struct {
 	Action decisions.Action
-	Label  string // of relabel
+	Label  string // the new label if Action is relabel
 }
 
 // decided holds the decisions about the images of a manifest, and their outcomes.
 type decided struct {
 	table    *table
-	pictures *decisions.Pictures // reports which images changed since they were decided
-	votes    [][]vote            // by id
-	outcome  []outcome           // by id
-	changes  []changed           // in order
+	pictures *decisions.Pictures // reports which image files changed after a decision
+	votes    [][]vote            // votes of each image, by id
+	outcome  []outcome           // outcome of each image, by id
+	changes  []changed           // all changes, oldest first
 	gone     []decisions.Image   // decisions about images that the manifest does not have
-	progress *progress           // counted by countProgress; nil: a decision came since
+	progress *progress           // computed by countProgress; nil: outdated by a decision
 }
 
-// changed records that an image changed at a version of the store.
+// changed records the version of the store at which a decision about an image changed.
 type changed struct {
 	version int64
 	id      int
@@ -71,21 +71,21 @@ func newDecided(t *table, s *decisions.Store, seen *decisions.Pictures) (*decide
 			d.setDecision(id, i)
 		case i.Action != undecided:
 			d.gone = append(d.gone, i)
-			if i.Action != drop { // a corrected manifest is without the dropped ones
+			if i.Action != drop { // dropped images are expected to be missing
 				foreign++
 			}
 		}
 		return nil
 	})
 	if err == nil && foreign > known {
-		err = fmt.Errorf("review: %s: holds decisions about %d images of which %d are not in the manifest, "+
-			"such as %q: it is about other images; name another file of decisions",
+		err = fmt.Errorf("review: %s: contains decisions about %d images, and %d of the images are not in the "+
+			"manifest, such as %q: use another decisions file",
 			s.Path, foreign+known, foreign, d.gone[len(d.gone)-1].Path)
 	}
 	return d, err
 }
 
-// getStoreVersion returns the store's version at the last change.
+// getStoreVersion returns the version of the store after the last change.
 func (d *decided) getStoreVersion() int64 {
 	if n := len(d.changes); n > 0 {
 		return d.changes[n-1].version
@@ -106,9 +106,9 @@ func (d *decided) setDecision(id int, i decisions.Image) {
 	d.changes, d.progress = append(d.changes, changed{i.Change, id}), nil
 }
 
-// voteOf returns a reviewer's decision as it stands today. If the given label has changed since, as in a corrected
-// manifest, an image relabelled with its present label is kept, and a judgement of the old label (keep or unsure) no
-// longer counts; nor does a decision about another content of the file.
+// voteOf returns a reviewer's decision updated for the current manifest and image files. If the given label has changed
+// since the decision, relabel with the current label becomes keep, and keep or unsure becomes undecided. If the image
+// file has changed, every decision becomes undecided, and vote.before holds the old decision.
 func (d *decided) voteOf(id int, i decisions.Image) vote {
 	v, now := vote{Image: i}, d.table.images[id].Given
 	if i.Action == relabel {
@@ -128,8 +128,8 @@ func (d *decided) voteOf(id int, i decisions.Image) vote {
 	return v
 }
 
-// decideByVotes returns what happens to an image: what more than half of the reviewers want who decided and were
-// sure. Without such a majority it is disagreed, and the image is left as given; so it is if all are unsure.
+// decideByVotes returns the outcome for an image: the decision of more than half of the reviewers who decided and were
+// sure. Without such a majority the outcome is disagreed, or unsure if no reviewer was sure.
 func decideByVotes(votes []vote) outcome {
 	at, sure := decisions.Majority(len(votes), func(i int) bool { return settlesLabel(votes[i].Action) },
 		func(i, j int) bool { return votes[i].Action == votes[j].Action && votes[i].Label == votes[j].Label })
@@ -144,7 +144,7 @@ func decideByVotes(votes []vote) outcome {
 	return outcome{undecided, ""}
 }
 
-// hasDisagreement reports whether reviewers who were sure disagree, even if one decision has a majority.
+// hasDisagreement reports whether reviewers who were sure decided differently, even if one decision has a majority.
 func hasDisagreement(votes []vote) bool {
 	said := map[outcome]bool{}
 	for _, v := range votes {
@@ -165,7 +165,7 @@ func (d *decided) getVote(id int, reviewer string) vote {
 	return vote{Image: decisions.Image{Action: undecided}}
 }
 
-// countStale returns the number of images that changed since somebody decided about them and that nobody decided since.
+// countStale returns the number of undecided images whose file has changed since a reviewer decided about them.
 func (d *decided) countStale() (n int) {
 	for id, votes := range d.votes {
 		stale := slices.ContainsFunc(votes, func(v vote) bool { return v.before != nil })
@@ -176,7 +176,7 @@ func (d *decided) countStale() (n int) {
 	return n
 }
 
-// decision is an image's decision as JSON.
+// decision is a reviewer's decision about an image, as JSON.
 type decision struct {
 	Action  decisions.Action `json:"action"`
 	Label   string           `json:"label"`
@@ -197,26 +197,26 @@ type opinion struct {
 	At       time.Time        `json:"at"`
 }
 
-// seen is an image's decisions as a reviewer sees them.
+// seen holds the decisions about an image that a reviewer is shown.
 type seen struct {
 	Decision *decision        `json:"decision"` // null: undecided
-	Before   *decision        `json:"before"`   // about another content of the file; null: none
+	Before   *decision        `json:"before"`   // the decision before the image file changed; null: none
 	Version  int64            `json:"version"`
 	Note     string           `json:"note"`
 	Others   []opinion        `json:"others"`
-	Differ   bool             `json:"differ"`  // reviewers disagree
-	Outcome  decisions.Action `json:"outcome"` // of all decisions: an action, or disagreed
+	Differ   bool             `json:"differ"`  // reviewers decided differently
+	Outcome  decisions.Action `json:"outcome"` // combined result: an action, or disagreed
 	Label    string           `json:"outcome_label"`
 }
 
-// state is an image's decisions after a change, as JSON.
+// state holds the decisions about an image after a change, as JSON.
 type state struct {
 	ID int `json:"id"`
 	seen
 }
 
-// listDecisionsFor returns an image's decisions as a reviewer sees them. Who has not decided sees nothing of the
-// others' decisions.
+// listDecisionsFor returns the decisions about an image that a reviewer is shown. The decisions of others are hidden
+// until the reviewer has decided.
 func (d *decided) listDecisionsFor(id int, reviewer string) seen {
 	own := d.getVote(id, reviewer)
 	s := seen{Others: []opinion{}, Outcome: undecided, Version: own.Version, Note: own.Note, Before: own.before}
@@ -233,7 +233,7 @@ func (d *decided) listDecisionsFor(id int, reviewer string) seen {
 	return s
 }
 
-// listStatesFor returns the states of images as a reviewer sees them.
+// listStatesFor returns the states of images that a reviewer is shown.
 func (d *decided) listStatesFor(ids []int, reviewer string) []state {
 	list := []state{}
 	for _, id := range ids {
@@ -242,8 +242,8 @@ func (d *decided) listStatesFor(ids []int, reviewer string) []state {
 	return list
 }
 
-// listChangedSince returns the images that changed after a version of the store, each once, and the version up to which
-// the list is complete. The list stops after most images, at the end of a version.
+// listChangedSince returns the images whose decisions changed after a version of the store, each once, and the version
+// up to which the list is complete. The list ends with the version in which it reaches most images.
 func (d *decided) listChangedSince(version int64, most int) (upTo int64, ids []int) {
 	from := sort.Search(len(d.changes), func(i int) bool { return d.changes[i].version > version })
 	seen := map[int]bool{}
@@ -259,10 +259,10 @@ func (d *decided) listChangedSince(version int64, most int) (upTo int64, ids []i
 	return upTo, ids
 }
 
-// progress is how far the review is, as JSON.
+// progress holds the numbers of decided images, as JSON.
 type progress struct {
-	Counts    map[decisions.Action]int `json:"counts"` // of the audit's images
-	Whole     map[decisions.Action]int `json:"whole"`  // of all images
+	Counts    map[decisions.Action]int `json:"counts"` // images of the audit by outcome
+	Whole     map[decisions.Action]int `json:"whole"`  // all images by outcome
 	Precision precision                `json:"precision"`
 	Hint      string                   `json:"hint"`
 	Version   int64                    `json:"version"`
@@ -276,13 +276,13 @@ type classProgress struct {
 	Decided int    `json:"decided"`
 }
 
-// progressOf is a reviewer's progress.
+// progressOf is the number of images that a reviewer has decided.
 type progressOf struct {
 	Name    string `json:"name"`
 	Decided int    `json:"decided"` // number of images
 }
 
-// countProgress counts how far the review is.
+// countProgress returns the progress of the review. It recounts only after a decision.
 func (d *decided) countProgress() progress {
 	if d.progress != nil {
 		return *d.progress

@@ -11,9 +11,9 @@ import (
 	"winnow/datasets/location"
 )
 
-// readDrawn is [ReadAudit] for n images drawn at random from the audit, or all if there are fewer. The draw depends on
-// the paths alone: it is the same each time, whatever the audit found. All images drawn are listed as suspects, in the
-// order of the draw, and the share of wrong labels among them estimates the share among all labels.
+// readDrawn is like [ReadAudit], but uses only n images drawn at random from the audit, or all if there are fewer. The
+// draw depends only on the paths, so it is the same for every audit. All drawn images are listed as suspects, in random
+// order. The share of wrong labels among them estimates the share among all labels.
 func readDrawn(auditFile string, manifestFile location.Source, d *datasets.Dataset, n int) (*Audit, error) {
 	var drawn []suspects.Suspect
 	_, err := suspects.Each(auditFile, func(e suspects.Suspect) error { drawn = append(drawn, e); return nil })
@@ -39,7 +39,7 @@ func readDrawn(auditFile string, manifestFile location.Source, d *datasets.Datas
 	return &Audit{t}, nil
 }
 
-// describeShare says what the decisions about images drawn at random say of all labels, or "" before the first.
+// describeShare returns an estimate of the share of wrong labels from randomly drawn images; "" before any decision.
 func (s share) describeShare() string {
 	if s.Judged == 0 {
 		return ""

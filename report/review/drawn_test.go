@@ -11,7 +11,7 @@ import (
 	"winnow/datasets/location"
 )
 
-// Images drawn at random are the same each time, whatever the audit says of them, and none is left out for its rank.
+// TestDrawn checks that the random draw is the same each time, whatever the audit's ranks are, and covers all ranks.
 func TestDrawn(t *testing.T) {
 	w := newWorld(t, 200)
 	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})

@@ -21,23 +21,23 @@ import (
 	"winnow/internal/text"
 )
 
-// Exported counts the images of a corrected manifest by their decisions.
+// Exported reports how many images of a corrected manifest have each outcome.
 type Exported struct {
 	Path       string `json:"path"`
 	Rows       int    `json:"rows"` // rows written
-	Kept       int    `json:"kept"` // found right
+	Kept       int    `json:"kept"` // given label confirmed
 	Dropped    int    `json:"dropped"`
 	Relabelled int    `json:"relabelled"`
 	Unsure     int    `json:"unsure"`    // left as given
 	Disagreed  int    `json:"disagreed"` // left as given: no decision has a majority of the reviewers
-	Undecided  int    `json:"undecided"` // of the audit's images or, without an audit, of the manifest's
+	Undecided  int    `json:"undecided"` // among the audit's images or, without an audit, all images
 
-	Changed int    `json:"picture_changed,omitempty"` // images that changed since they were decided: not applied
-	Gone    int    `json:"gone"`                      // decisions about images that the manifest does not have
+	Changed int    `json:"picture_changed,omitempty"` // decisions not applied, because the image file changed
+	Gone    int    `json:"gone"`                      // decisions about images that are not in the manifest
 	Example string `json:"gone_example,omitempty"`    // one of these images
 }
 
-// Text says what was exported.
+// Text returns a summary of the export in lines.
 func (e Exported) Text() string {
 	said := fmt.Sprintf("%s: %d rows; %d images dropped, %d relabelled, %d kept as they were, %d undecided\n", e.Path,
 		e.Rows, e.Dropped, e.Relabelled, e.Kept, e.Undecided)
@@ -45,7 +45,7 @@ func (e Exported) Text() string {
 		said += fmt.Sprintf("left as given: %d unsure, %d without a majority of the reviewers\n", e.Unsure, e.Disagreed)
 	}
 	if e.Changed > 0 {
-		said += fmt.Sprintf("not applied: decisions on %s that changed since\n", text.Plural(e.Changed, "picture"))
+		said += fmt.Sprintf("not applied: decisions on %s that changed since\n", text.Plural(e.Changed, "image"))
 	}
 	if e.Gone > 0 {
 		said += fmt.Sprintf("not applied: %d decisions on images that are not in the manifest, such as %s "+
@@ -54,14 +54,14 @@ func (e Exported) Text() string {
 	return said
 }
 
-// Endings are the file extensions of a corrected manifest, for each format of the original.
+// Endings lists the file extensions of corrected manifests by format.
 var Endings = map[datasets.Format][]string{
 	datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"},
 	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"},
 }
 
-// CheckOut returns an error if Out names neither a file in the manifest's own form nor a CSV file. inPlace reports
-// whether it has the manifest's form.
+// CheckOut returns an error if the extension of Out fits neither the manifest's own format nor CSV. inPlace reports
+// whether Out has the manifest's format.
 func (f Files) CheckOut() (inPlace bool, err error) {
 	if f.Out == "" {
 		return true, nil
@@ -77,14 +77,14 @@ func (f Files) CheckOut() (inPlace bool, err error) {
 	case ending == ".csv":
 		return false, nil
 	}
-	return false, hint.Misused("review: %q does not end in %s, expected the form of %s or .csv; winnow data import "+
-		"writes others", f.Out, strings.Join(known, " or "), f.Manifest)
+	return false, hint.Misused("review: %q does not end in %s, the format of %s, or in .csv; to write other formats, "+
+		"use winnow data import", f.Out, strings.Join(known, " or "), f.Manifest)
 }
 
-// Inputs lists the files that are read, which an export must not overwrite.
+// Inputs lists the input files, which an export must not overwrite.
 func (f Files) Inputs() []string { return []string{f.Manifest.Path(), f.Audit, f.decisionsFile()} }
 
-// collectCorrections returns the decisions to apply to the manifest, all from the same moment.
+// collectCorrections returns a consistent snapshot of the decisions to apply, by sample, and their counts.
 func (r *Reviewer) collectCorrections() (map[int]datasets.Decision, Exported) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
@@ -109,8 +109,8 @@ func (r *Reviewer) collectCorrections() (map[int]datasets.Decision, Exported) {
 	return do, e
 }
 
-// writeCorrected writes the corrected manifest in its own form or as CSV: without dropped images, with the new labels
-// of relabelled ones, and otherwise unchanged.
+// writeCorrected writes the corrected manifest, in its own format or as CSV: without dropped images, with the new
+// labels of relabelled images, and otherwise unchanged.
 func (r *Reviewer) writeCorrected(w io.Writer, inPlace bool) (Exported, error) {
 	do, e := r.collectCorrections()
 	if inPlace {
@@ -124,7 +124,7 @@ func (r *Reviewer) writeCorrected(w io.Writer, inPlace bool) (Exported, error) {
 	return e, err
 }
 
-// Write writes the corrected manifest to Out, a file completely or not at all.
+// Write writes the corrected manifest to Out atomically.
 func (r *Reviewer) Write() (e Exported, err error) {
 	if r.Out == "" {
 		return e, refuseWith(http.StatusNotFound, "the server was started without a file to write: "+
@@ -151,7 +151,7 @@ func (r *Reviewer) postExport(struct{}) (int, any, error) {
 	return http.StatusOK, e, err
 }
 
-// getExport sends the corrected manifest in its own form.
+// getExport sends the corrected manifest in its own format.
 func (r *Reviewer) getExport(w http.ResponseWriter, _ *http.Request) {
 	var file bytes.Buffer
 	format, err := datasets.FormOf(r.ManifestFile)
@@ -174,10 +174,10 @@ func sendAttachment(h http.Header, name, kind string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// writeList writes what each reviewer decided as CSV: a row for each decision or note, in the order of the manifest and
-// of the reviewers' names. outcome is the outcome of all decisions about the image. Texts are protected so that
-// spreadsheets do not read them as formulas; the column spreadsheet marks this. Decisions about images that the
-// manifest does not have come last, without an outcome.
+// writeList writes all decisions as CSV: a row for each decision or note, in the order of the manifest and then of the
+// reviewers' names. The column outcome is the combined result of all decisions about the image. Texts are escaped so
+// that spreadsheets do not read them as formulas; the column spreadsheet marks this. Decisions about images that are
+// not in the manifest follow at the end, without an outcome.
 func (r *Reviewer) writeList(w io.Writer) error {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
@@ -212,10 +212,10 @@ func (r *Reviewer) getList(w http.ResponseWriter, _ *http.Request) {
 	_ = r.writeList(w) // the client may be gone
 }
 
-// savingAt is the address at which the decisions can be downloaded.
+// savingAt is the URL path of the decisions file.
 const savingAt = "/api/decisions.db"
 
-// getDecisions sends a copy of the decisions with their history, as a file of decisions.
+// getDecisions sends a copy of the decisions file, with the history.
 func (r *Reviewer) getDecisions(w http.ResponseWriter, _ *http.Request) {
 	f, err := os.CreateTemp("", "winnow-decisions-*.db")
 	if err != nil {

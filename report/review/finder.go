@@ -16,18 +16,18 @@ import (
 	"winnow/search"
 )
 
-// vectorFinder implements [Finder] and [Vectors]. It searches the vectors of a feature store or an index. An image
-// that is not in the store is embedded by the model that made the vectors, if that is found.
+// vectorFinder implements [Finder] and [Vectors]. It searches the vectors of a feature store or an index. Uploaded
+// images are embedded with the model that made the vectors, if winnow finds the model.
 type vectorFinder struct {
 	in   *search.Gallery
 	by   *embedding.Embedder // embeds uploaded images
-	lack error               // why by cannot be opened; nil: it is open
+	lack error               // why by could not be opened; nil: by is open
 	net  *embedding.Network  // loaded for the first upload
 	host embedding.Host
 }
 
-// openFinder searches a feature store or an index. Uploaded images are embedded by model, a run folder or an ONNX
-// file; "" is the model that made the vectors. If that is not found, uploaded images cannot be searched for.
+// openFinder returns a finder for a feature store or an index. model, a run folder or an ONNX file, embeds uploaded
+// images; "" means the model that made the vectors. If that model is not found, only uploads do not work.
 func openFinder(dir, model string, host embedding.Host) (*vectorFinder, error) {
 	host = host.Complete()
 	in, err := search.OpenGallery(dir)
@@ -42,7 +42,7 @@ func openFinder(dir, model string, host embedding.Host) (*vectorFinder, error) {
 	return f, nil
 }
 
-// Close closes what the finder opened.
+// Close closes the gallery and the network, if loaded.
 func (f *vectorFinder) Close() error {
 	if f.net == nil {
 		return f.in.Close()
@@ -70,7 +70,7 @@ func (f *vectorFinder) Similar(ctx context.Context, paths []string, n int) ([]Fo
 			return nil, err
 		}
 		if vector == nil {
-			return nil, fmt.Errorf("%w that is not all zeros: %s", ErrNoVector, paths[0])
+			return nil, fmt.Errorf("%w, only zeros: %s", ErrNoVector, paths[0])
 		}
 		return f.findNearest(ctx, search.Query{Vector: vector, Row: row}, n)
 	}
@@ -90,14 +90,14 @@ func (f *vectorFinder) Similar(ctx context.Context, paths []string, n int) ([]Fo
 	return found[:min(n, len(found))], nil
 }
 
-// newMeanQuery returns the mean of the unit vectors of images as a query. Those without a vector do not count.
+// newMeanQuery returns the mean of the images' unit vectors as a query. It ignores images without a vector.
 func (f *vectorFinder) newMeanQuery(paths []string) (q search.Query, err error) {
 	x, absent, err := f.in.Rows(paths)
 	switch {
 	case err != nil:
 		return q, err
 	case absent == len(paths):
-		return q, fmt.Errorf("%w, nor of the other %d", ErrNoVector, len(paths)-1)
+		return q, fmt.Errorf("%w or of the other %d", ErrNoVector, len(paths)-1)
 	}
 	search.UnitRows(x)
 	mean := make([]float32, x.Cols)
@@ -110,7 +110,7 @@ func (f *vectorFinder) newMeanQuery(paths []string) (q search.Query, err error) 
 	}
 	q, ok := search.NewQuery("centre", mean)
 	if !ok {
-		return q, fmt.Errorf("review: the vectors of the %d images cancel out: choose fewer, that are alike",
+		return q, fmt.Errorf("review: the vectors of the %d images cancel out: select fewer, more similar images",
 			len(paths))
 	}
 	return q, nil
@@ -155,7 +155,7 @@ func (f *vectorFinder) findNearest(ctx context.Context, q search.Query, n int) (
 	return found, nil
 }
 
-// sentFile is a file system with one file in memory, which has every name.
+// sentFile is a file system in memory that returns the same file for every name.
 type sentFile struct{ data []byte }
 
 // Open implements fs.FS.

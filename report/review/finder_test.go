@@ -13,7 +13,7 @@ import (
 	"winnow/internal/hint"
 )
 
-// fakeFinder finds the images that stand behind the one asked for in the manifest.
+// fakeFinder finds the images that follow the query in the manifest.
 type fakeFinder struct{ noUploads bool }
 
 func (f *fakeFinder) Uploads() error {
@@ -44,7 +44,7 @@ func (f *fakeFinder) Search(_ context.Context, file []byte, n int) ([]Found, err
 	return f.Similar(context.Background(), nil, n)
 }
 
-// seer is a finder with vectors.
+// seer is a fakeFinder that also implements Vectors.
 type seer struct{ *fakeFinder }
 
 func (seer) Rows(paths []string) (x blas32.General, absent int, err error) {

@@ -12,27 +12,27 @@ import (
 	"winnow/datasets"
 )
 
-// findingKinds are what an audit finds besides suspects: copies of a picture, copies in different splits, images that
-// fit no class, pictures with problems.
+// findingKinds are the kinds of findings other than suspects: duplicates, duplicates in different splits, outliers, and
+// image files with problems.
 var findingKinds = []string{"copies", "leaks", "outliers", "problems"}
 
-// finding is a group of images that one decision may be about.
+// finding is a group of images that the page shows together.
 type finding struct {
 	ids []int
-	why string // of copies: their labels contradict, or agree; of problems: the problem
+	why string // duplicates: contradicting or agreeing; problems: the kind of problem
 }
 
-// What finding.why says of copies.
+// Values of finding.why for duplicates: their labels differ, or are the same.
 const (
 	contradicting = "contradict"
 	agreeing      = "agree"
 )
 
-// groupMost is the largest number of images of a group that is not a group of copies: more are divided.
+// groupMost is the maximum size of a group of outliers or problems; larger groups are split.
 const groupMost = 24
 
-// gatherFindings groups the findings of the audit. Copies whose labels contradict each other come first; outliers begin
-// with the farthest.
+// gatherFindings groups the findings of the audit. Duplicates with different labels are first, and outliers are sorted
+// by how badly they fit, the worst first.
 func (t *table) gatherFindings() {
 	t.findings = map[string][]finding{}
 	for _, n := range slices.Sorted(maps.Keys(t.groups)) {
@@ -91,15 +91,15 @@ func (t *table) gatherFindings() {
 	}
 }
 
-// mostGroups is the largest number of groups of a page.
+// mostGroups is the maximum number of groups per page.
 const mostGroups = 100
 
 // foundGroup is a group of findings, as JSON.
 type foundGroup struct {
 	Why    string `json:"why"`
-	Images int    `json:"images"` // in all
+	Images int    `json:"images"` // number of images in the group
 	Rows   []row  `json:"rows"`   // the first ones
-	Likely string `json:"likely"` // the label of contradicting copies that is likelier by the audit; "": none is
+	Likely string `json:"likely"` // duplicates with different labels: the likeliest label by the audit; "": not known
 }
 
 // getFindings returns a page of groups of findings.

@@ -11,8 +11,8 @@ import (
 	"winnow/datasets/location"
 )
 
-// TestExportWithoutServer: the decisions are applied to the manifest in its own form, or as CSV, by the name of the
-// file; the list holds each decision.
+// TestExportWithoutServer checks the corrected manifest in its own format and as CSV, depending on the extension, and
+// the list of all decisions.
 func TestExportWithoutServer(t *testing.T) {
 	w := newWorld(t, 40)
 	w.decide("t", 200, on(0, "relabel", other(w.list[0].Given), 0), on(1, "keep", "", 0), on(2, "drop", "", 0))
@@ -39,7 +39,7 @@ func TestExportWithoutServer(t *testing.T) {
 	if err := suspects.WriteFile(f.Audit, w.list); err != nil {
 		t.Fatal(err)
 	}
-	if e, err := Export(f); err != nil || e.Undecided != 33 { // of the 36 images of the audit
+	if e, err := Export(f); err != nil || e.Undecided != 33 { // the audit has 36 images, 3 are decided
 		t.Errorf("%+v, %v", e, err)
 	}
 	if f.Decisions = filepath.Join(dir, "none.db"); true {
@@ -54,7 +54,7 @@ func TestExportWithoutServer(t *testing.T) {
 	w.open(nil)
 }
 
-// TestCheckOut: the name of the file chooses the manifest's own form, or CSV.
+// TestCheckOut checks which extensions are accepted as the manifest's own format, and which as CSV.
 func TestCheckOut(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"m.csv": "path,label\na.jpg,x\n",

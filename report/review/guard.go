@@ -15,19 +15,18 @@ import (
 	"sync"
 )
 
-// Guard decides which requests are answered. It checks the host that they name (another page's name may point
-// here), the page that they come from, and a token or the cookie that replaces it. The cookie holds a secret
-// derived from the token, which does not reveal it: other servers on this machine see the cookies of all its
-// ports. The secret stays the same when a server is restarted with the same token, so an open page keeps
-// working.
+// Guard admits or refuses requests. It checks the Host header, because another domain's name may resolve to this
+// address; the origin of the request; and a token, or the cookie set for the token. The cookie holds an HMAC of the
+// token instead of the token, because other servers on this machine receive the cookies of all ports. A server that is
+// restarted with the same token accepts the same cookie, so open pages keep working.
 type Guard struct {
 	at     *net.TCPAddr
 	token  string
 	cookie string
-	secret string // in the cookie
+	secret string // value of the cookie
 	hosts  map[string]bool
 	mutex  sync.Mutex
-	usable map[[sha256.Size]byte]func() // hash of a token that can be used once → called when it is used
+	usable map[[sha256.Size]byte]func() // hash of a single-use token → callback on its use
 }
 
 // tokenBytes is the length of a generated token.
@@ -40,22 +39,23 @@ func NewToken() string {
 	return hex.EncodeToString(b)
 }
 
-// CheckToken returns an error if a token does not fit in an address or a cookie, or is easily guessed.
+// CheckToken returns an error if a token is too short or too long, or has characters that URLs or cookies forbid.
 func CheckToken(token string) error {
 	const least, most = 16, 200
 	if len(token) < least || len(token) > most {
-		return fmt.Errorf("has %d bytes, expected %d to %d", len(token), least, most)
+		return fmt.Errorf("found %d bytes, expected %d to %d", len(token), least, most)
 	}
 	for _, c := range token {
 		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_') {
-			return fmt.Errorf("holds %q, expected letters, digits, - and _", c)
+			return fmt.Errorf("found %q, expected letters, digits, - and _", c)
 		}
 	}
 	return nil
 }
 
-// NewGuard guards a server that listens at an address. It answers to that address; on loopback, to all its
-// names; on all networks, to the names of this machine; and to the allowed hosts, with or without a port.
+// NewGuard returns a guard for a server that listens at an address. The guard accepts these hosts: that address; all
+// names of the loopback interface, if the server listens there; the names and addresses of this machine, if it listens
+// on all interfaces; and the allowed hosts, with or without a port.
 func NewGuard(token string, at *net.TCPAddr, allowed []string) *Guard {
 	host, port, _ := net.SplitHostPort(at.String())
 	g := &Guard{
@@ -85,12 +85,12 @@ func NewGuard(token string, at *net.TCPAddr, allowed []string) *Guard {
 	return g
 }
 
-// ownNames returns this machine's names and addresses in its networks.
+// ownNames returns this machine's host name and the addresses of its network interfaces.
 func ownNames() (names []string) {
 	if name, err := os.Hostname(); err == nil {
 		names = append(names, name)
 	}
-	addresses, _ := net.InterfaceAddrs() // without them there are fewer names
+	addresses, _ := net.InterfaceAddrs() // on an error, only the host name is returned
 	for _, a := range addresses {
 		if in, ok := a.(*net.IPNet); ok {
 			names = append(names, in.IP.String())
@@ -99,8 +99,7 @@ func ownNames() (names []string) {
 	return names
 }
 
-// headers are on every answer: nothing from elsewhere is loaded, no inline script runs, and no other page may
-// frame this one.
+// headers of every response: the page loads only from this server, runs no inline scripts, and cannot be framed.
 var headers = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; " +
 		"img-src 'self' blob: data:; connect-src 'self'; " +
@@ -113,7 +112,7 @@ var headers = map[string]string{
 	"Permissions-Policy":           "camera=(), microphone=(), geolocation=()",
 }
 
-// Protect passes allowed requests to next.
+// Protect returns a handler that passes admitted requests to next.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		for name, value := range headers {
@@ -139,11 +138,11 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// checkHost refuses requests to the names of other hosts, and requests made by other pages.
+// checkHost refuses requests for other host names and requests sent by pages of other sites.
 func (g *Guard) checkHost(req *http.Request) error {
 	if !g.hosts[strings.ToLower(req.Host)] {
-		return refuseWith(http.StatusForbidden, "host %.100q is not a name of this server: "+
-			"allow it when the server is started", req.Host)
+		return refuseWith(http.StatusForbidden, "host %.100q is not a name of this server; "+
+			"to allow it, restart the server with --allow-host", req.Host)
 	}
 	site, mode := req.Header.Get("Sec-Fetch-Site"), req.Header.Get("Sec-Fetch-Mode")
 	own := site == "" || site == "same-origin" || site == "none"
@@ -160,7 +159,7 @@ func compareSecrets(given, expected string) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// newOnceToken returns a token that can be used once; used is called when it is.
+// newOnceToken returns a single-use token. used is called when the token is used.
 func (g *Guard) newOnceToken(used func()) string {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -169,7 +168,7 @@ func (g *Guard) newOnceToken(used func()) string {
 	return token
 }
 
-// useToken reports whether a token can be used once, and uses it up.
+// useToken reports whether a single-use token is valid, and invalidates it.
 func (g *Guard) useToken(token string) bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -182,13 +181,13 @@ func (g *Guard) useToken(token string) bool {
 	return ok
 }
 
-// enterWithToken checks the token in an address and sets the cookie.
+// enterWithToken checks the token in the URL, sets the cookie and redirects to the page.
 func (g *Guard) enterWithToken(w http.ResponseWriter, req *http.Request) {
 	token := req.URL.Query().Get("token")
 	once := g.useToken(token)
 	if !once && !compareSecrets(token, g.token) {
-		answerError(w, refuseWith(http.StatusForbidden, "the token is not this server's, or was used already: "+
-			"open the address that winnow printed last"))
+		answerError(w, refuseWith(http.StatusForbidden, "the token is wrong or was already used: "+
+			"open the URL that winnow printed last"))
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
@@ -196,7 +195,7 @@ func (g *Guard) enterWithToken(w http.ResponseWriter, req *http.Request) {
 	})
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
-	// A redirect on behalf of another page would not carry the cookie.
+	// After a link on another site, browsers follow an HTTP redirect without the new SameSite=Strict cookie.
 	if once || req.Header.Get("Sec-Fetch-Site") == "cross-site" {
 		h.Set("Content-Type", kinds[".html"])
 		_, _ = fmt.Fprintf(w, redirect, "/")
@@ -212,16 +211,16 @@ func (g *Guard) isAdmitted(req *http.Request) (bearer bool, err error) {
 		if compareSecrets(token, g.token) {
 			return true, nil
 		}
-		return false, refuseWith(http.StatusUnauthorized, "the token is not this server's")
+		return false, refuseWith(http.StatusUnauthorized, "the token is wrong")
 	}
 	if cookie, err := req.Cookie(g.cookie); err == nil && compareSecrets(cookie.Value, g.secret) {
 		return false, nil
 	}
-	return false, refuseWith(http.StatusUnauthorized, "a token is missing: open the address that winnow printed")
+	return false, refuseWith(http.StatusUnauthorized, "the token is missing: open the URL that winnow printed")
 }
 
-// checkOrigin refuses changes from another origin. A request with the bearer token cannot come from a page that was
-// tricked.
+// checkOrigin refuses changes sent by pages of another origin. A request with the bearer token needs no Origin header,
+// because other pages do not have the token.
 func (g *Guard) checkOrigin(req *http.Request, bearer bool) error {
 	origin := req.Header.Get("Origin")
 	if origin == "" && bearer {
@@ -229,7 +228,7 @@ func (g *Guard) checkOrigin(req *http.Request, bearer bool) error {
 	}
 	at, err := url.Parse(origin)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || !strings.EqualFold(at.Host, req.Host) {
-		return refuseWith(http.StatusForbidden, "origin %.100q is not this page's", origin)
+		return refuseWith(http.StatusForbidden, "origin %.100q is not this server", origin)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// knock makes a request of its own headers; Host is one of them.
+// knock sends a request with exactly these headers, which may include Host.
 func (w *world) knock(method, path, body string, headers map[string]string) *http.Response {
 	w.t.Helper()
 	req, err := http.NewRequest(method, w.server.URL+path, strings.NewReader(body))
@@ -36,7 +36,7 @@ func (w *world) knock(method, path, body string, headers map[string]string) *htt
 	return a
 }
 
-// with adds headers to others.
+// with returns the base headers with additional headers.
 func with(base map[string]string, more ...string) map[string]string {
 	m := map[string]string{}
 	for k, v := range base {
@@ -48,7 +48,7 @@ func with(base map[string]string, more ...string) map[string]string {
 	return m
 }
 
-// TestGuard: which requests are allowed.
+// TestGuard checks which requests are admitted.
 func TestGuard(t *testing.T) {
 	w := newWorld(t, 60)
 	host := strings.TrimPrefix(w.server.URL, "http://")
@@ -56,7 +56,7 @@ func TestGuard(t *testing.T) {
 	cookie := map[string]string{"Cookie": "winnow-review-" + port + "=" + w.guard.secret}
 	bearer := map[string]string{"Authorization": "Bearer " + testToken}
 	post := with(cookie, "Content-Type", "application/json", "Origin", "http://"+host)
-	undo, nothing := `{"tab":"t"}`, 404 // let through, there is nothing to undo
+	undo, nothing := `{"tab":"t"}`, 404 // admitted; there is nothing to undo
 	for _, c := range []struct {
 		what, method, path, body string
 		headers                  map[string]string
@@ -149,7 +149,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestEnter: the printed address sets the cookie and leaves no token in the browser's address.
+// TestEnter checks that the printed URL sets the cookie and redirects to a URL without the token.
 func TestEnter(t *testing.T) {
 	w := newWorld(t, 60)
 	a := w.knock("GET", "/?token="+testToken, "", nil)
@@ -166,12 +166,12 @@ func TestEnter(t *testing.T) {
 		t.Errorf("with the cookie: %d", a.StatusCode)
 	}
 	if strings.Contains(cookies[0].Value, testToken) {
-		t.Error("the cookie tells the token")
+		t.Error("the cookie contains the token")
 	}
 	again := NewGuard(testToken, w.guard.at, nil)
 	other := NewGuard(testToken, &net.TCPAddr{IP: w.guard.at.IP, Port: w.guard.at.Port + 1}, nil)
 	if again.secret != cookies[0].Value || other.secret == again.secret {
-		t.Error("the secret changes with a new start, or is that of another port")
+		t.Error("the secret differs after a restart, or is the same for another port")
 	}
 	for _, token := range []string{"", "x", testToken + "x"} {
 		if a := w.knock("GET", "/?token="+token, "", nil); a.StatusCode != 403 || len(a.Cookies()) > 0 {
@@ -180,7 +180,7 @@ func TestEnter(t *testing.T) {
 	}
 }
 
-// TestAllowHost: names behind a proxy, with and without a port, and their origins.
+// TestAllowHost checks allowed host names, with and without a port, and their origins.
 func TestAllowHost(t *testing.T) {
 	at := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 5), Port: 8080}
 	g := NewGuard(testToken, at, []string{"Review.example", "other.example:99"})
@@ -202,12 +202,12 @@ func TestTokens(t *testing.T) {
 	for _, token := range []string{"", "short", strings.Repeat("x", 201), "0123456789abcdef;", "0123456789abcdef x",
 		"0123456789abcdefé", "0123456789abcdef%"} {
 		if CheckToken(token) == nil {
-			t.Errorf("%q was taken", token)
+			t.Errorf("%q was accepted", token)
 		}
 	}
 }
 
-// A request that is being handled is still answered when the server is told to stop.
+// TestServe checks that a running request is finished when the server is stopped.
 func TestServe(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -218,7 +218,7 @@ func TestServe(t *testing.T) {
 		stop()
 		_, err := net.DialTimeout("tcp", l.Addr().String(), time.Second)
 		for ; err == nil; _, err = net.DialTimeout("tcp", l.Addr().String(), time.Second) {
-		} // the server listens no more
+		} // until the server has closed its listener
 		_, _ = io.WriteString(w, "to the end")
 	})
 	ended := make(chan error, 1)
@@ -236,7 +236,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestOwnNames: a server that listens on all networks answers to the address that it prints, this machine's name.
+// TestOwnNames checks that a server that listens on all interfaces accepts this machine's name, which it prints.
 func TestOwnNames(t *testing.T) {
 	name, err := os.Hostname()
 	if err != nil {
@@ -245,10 +245,10 @@ func TestOwnNames(t *testing.T) {
 	for ip, want := range map[string]bool{"0.0.0.0": true, "::": true, "127.0.0.1": false, "10.0.0.5": false} {
 		g := NewGuard(testToken, &net.TCPAddr{IP: net.ParseIP(ip), Port: 8080}, nil)
 		if got := g.hosts[strings.ToLower(name)+":8080"]; got != want && name != "localhost" {
-			t.Errorf("listening at %s, %s:8080 is let in: %v, expected %v", ip, name, got, want)
+			t.Errorf("listening at %s, %s:8080 is admitted: %v, expected %v", ip, name, got, want)
 		}
 		if g.hosts["evil.example:8080"] {
-			t.Errorf("listening at %s, any name is let in", ip)
+			t.Errorf("listening at %s, any name is admitted", ip)
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"winnow/report/review/decisions"
 )
 
-// world is a server of a small dataset with its files.
+// world is a test server for a small data set and its files.
 type world struct {
 	t        testing.TB
 	dir      string
@@ -33,18 +33,18 @@ type world struct {
 	review   *Reviewer
 	guard    *Guard
 	finder   *fakeFinder
-	steps    int // of t-SNE; 0: as usual
+	steps    int // iterations of t-SNE; 0: the default
 }
 
 const testToken = "0123456789abcdef-test"
 
-// labelOf returns the label that the image i of a made manifest has.
+// labelOf returns the label of image i of a manifest returned by made.
 func labelOf(i int) string { return "class " + string(rune('a'+i%4)) }
 
 func pathOf(i int) string { return fmt.Sprintf("images/%02d/Photo %04d.png", i%4, i) }
 
-// made returns a manifest of n images of four classes, the last tenth of them for testing, and an audit of the
-// others in an order by chance.
+// made returns a manifest of n images of four classes, the last tenth of them in the test split, and an audit of the
+// other images in random order.
 func made(n int, rng *rand.Rand) (manifest string, list []suspects.Suspect) {
 	var text strings.Builder
 	text.WriteString("path,label,split,photographer\n")
@@ -79,7 +79,7 @@ func made(n int, rng *rand.Rand) (manifest string, list []suspects.Suspect) {
 	return text.String(), list
 }
 
-// newWorld serves n images; the pictures of the first few are there.
+// newWorld returns a server for n images. Only the files of the first few images exist.
 func newWorld(t testing.TB, n int) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), finder: &fakeFinder{}}
@@ -118,13 +118,13 @@ func pngOf(width, height int) []byte {
 	return b.Bytes()
 }
 
-// joined returns an audit of a list in memory.
+// joined returns an audit with a list in memory.
 func joined(d *datasets.Dataset, list []suspects.Suspect) (*Audit, error) {
 	t, err := newTable(d, each(list), "suspects.csv", location.At("m.csv"))
 	return &Audit{t}, err
 }
 
-// each gives the images of a list that tells which labels are called wrong only where some are.
+// each returns a function that yields a list. The list reports flags only if at least one label is flagged.
 func each(list []suspects.Suspect) func(func(suspects.Suspect) error) (bool, error) {
 	return func(yield func(suspects.Suspect) error) (calls bool, err error) {
 		for _, e := range list {
@@ -137,7 +137,7 @@ func each(list []suspects.Suspect) func(func(suspects.Suspect) error) (bool, err
 	}
 }
 
-// config returns what is served.
+// config returns the configuration of the server.
 func (w *world) config() (Config, error) {
 	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
 	if err != nil {
@@ -196,7 +196,7 @@ func (w *world) close() {
 	}
 }
 
-// ask makes a request with the token and decodes the answer's JSON into to, if that is not nil.
+// ask sends a request with the token and decodes the JSON response into to, unless to is nil.
 func (w *world) ask(method, path, body string, to any) (status int, text string) {
 	w.t.Helper()
 	req, err := http.NewRequest(method, w.server.URL+path, strings.NewReader(body))
@@ -224,7 +224,7 @@ func (w *world) ask(method, path, body string, to any) (status int, text string)
 	return answer.StatusCode, string(data)
 }
 
-// must is ask of what has to work.
+// must is like ask, but fails the test unless the status is 200.
 func (w *world) must(method, path, body string, to any) {
 	w.t.Helper()
 	if status, text := w.ask(method, path, body, to); status != http.StatusOK {
@@ -232,7 +232,7 @@ func (w *world) must(method, path, body string, to any) {
 	}
 }
 
-// decide makes decisions as the page does and expects a status.
+// decide sends decisions as the page does, and fails the test if the status differs.
 func (w *world) decide(tab string, status int, list ...map[string]any) (a struct {
 	Applied, Conflicts []state
 	Counts             map[string]int

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// smallSide is the default side of a small picture, in pixels.
+// smallSide is the default side length of a thumbnail, in pixels.
 const smallSide = 160
 
-// imageAt returns the path of the image whose key ends an address.
+// imageAt returns the path of the image whose key follows prefix in the URL.
 func (r *Reviewer) imageAt(req *http.Request, prefix string) (path string, err error) {
 	key := strings.TrimPrefix(req.URL.Path, prefix)
 	id := r.table.findKey(key)
@@ -23,8 +23,8 @@ func (r *Reviewer) imageAt(req *http.Request, prefix string) (path string, err e
 	return r.table.images[id].Path, nil
 }
 
-// getThumb sends a small picture. The browser may keep it but must revalidate it: another server may have shown
-// another picture at the same address.
+// getThumb sends a thumbnail. The browser may cache it but must revalidate it, because another server at the same
+// address may have sent another image for this URL.
 func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 	p := &parameters{values: req.URL.Query()}
 	size := p.getNumber("size", smallSide, 1, mostSide)
@@ -75,7 +75,7 @@ func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
 	_, _ = io.Copy(w, io.LimitReader(f, f.Size))
 }
 
-// refuseUnreadable returns the error for a picture that cannot be shown.
+// refuseUnreadable returns status 404 for an image that cannot be read, and status 503 for other errors.
 func refuseUnreadable(path string, err error) error {
 	if errors.As(err, new(*unreadable)) {
 		return refuseWith(http.StatusNotFound, "%s: %v", path, err)

@@ -12,31 +12,31 @@ import (
 	"winnow/audit/suspects"
 )
 
-// learning ranks the undecided images of an audit again after each batch of decisions ([learn.Review]), in the
-// background. It lasts as long as the server: the next one learns from the stored decisions.
+// learning reranks the undecided images of an audit in the background after each batch of decisions ([learn.Review]).
+// It is kept in memory; a restarted server learns again from the stored decisions.
 type learning struct {
-	number map[string]int // classes
+	number map[string]int // class name → number
 	worker sync.WaitGroup
 
 	mutex  sync.Mutex
-	waits  []learn.Decision // not learned from yet
-	added  int              // decisions in all
-	works  chan struct{}    // closed when the worker has learned; nil: it does not work
-	review *learn.Review    // only the worker uses it; nil: nothing is learned yet
-	order  []int            // ids; nil: the list's order
+	waits  []learn.Decision // decisions to learn from
+	added  int              // total number of decisions
+	works  chan struct{}    // closed when the worker is idle again; nil: idle
+	review *learn.Review    // used only by the worker; nil before the first batch
+	order  []int            // ids; nil: the order of the audit
 	failed error
 }
 
 const (
-	// mostLearned is the largest number of images, the most suspect ones, whose vectors are learned from: those of
-	// 300,000 images take up to 2 GB. Others are judged by the audit and by their classes.
+	// mostLearned is the maximum number of images whose vectors are used, most suspect first; 300,000 vectors take
+	// up to 2 GB. The other images are ranked by the audit's scores and by their classes.
 	mostLearned = 300_000
-	// longestWait is how long a page waits for the learned order; then it shows the one before.
+	// longestWait is the maximum time that a page waits for the new order before it uses the previous order.
 	longestWait = 2 * time.Second
 )
 
-// newLearning begins with the decisions made before. It returns nil if there is nothing to learn from or for: no
-// vectors, no audit, or a list that keeps its order, such as images drawn at random.
+// newLearning returns a learning with the stored decisions. It returns nil if reranking is not possible or not wanted:
+// without vectors, without an audit, or for a list that keeps its order, such as images drawn at random.
 func (r *Reviewer) newLearning() *learning {
 	t := r.table
 	if _, ok := r.Finder.(Vectors); !ok || t.audited == 0 || t.drawn || r.KeepOrder {
@@ -84,7 +84,7 @@ func (l *learning) addVote(id int, v vote) {
 	l.waits, l.added = append(l.waits, d), l.added+1
 }
 
-// learnSoon learns from what waits, in the background, once a batch of decisions is full.
+// learnSoon starts the worker if it is idle, decisions are waiting, and the first batch of decisions is complete.
 func (r *Reviewer) learnSoon() {
 	l := r.learning
 	if l == nil {
@@ -117,8 +117,8 @@ func (r *Reviewer) learnSoon() {
 	})
 }
 
-// learnOrder learns from decisions. It returns all images in the new order: what is not decided, the likeliest wrong
-// first, then all others; nil if the order stays.
+// learnOrder learns from decisions and returns all images in the new order: the undecided images, the most likely wrong
+// first, then the others. It returns nil if the order does not change.
 func (r *Reviewer) learnOrder(made []learn.Decision) ([]int, error) {
 	l, t := r.learning, r.table
 	if l.review == nil {
@@ -155,7 +155,7 @@ func (r *Reviewer) learnOrder(made []learn.Decision) ([]int, error) {
 	return order, nil
 }
 
-// readVectors reads the vectors of images, in the turn of a search. It is an error if none has one.
+// readVectors waits for the finder and returns the vectors of images. It is an error if no image has a vector.
 func (r *Reviewer) readVectors(paths []string) (x blas32.General, err error) {
 	if err := r.takeTurn(r.ending); err != nil {
 		return x, err
@@ -168,7 +168,7 @@ func (r *Reviewer) readVectors(paths []string) (x blas32.General, err error) {
 	return x, err
 }
 
-// getLearnedOrder returns all images in the learned order, or nil for the list's order.
+// getLearnedOrder returns all images in the learned order, or nil for the audit's order.
 func (r *Reviewer) getLearnedOrder() []int {
 	l := r.learning
 	if l == nil {
@@ -188,7 +188,7 @@ func (r *Reviewer) getLearnedOrder() []int {
 	return l.order
 }
 
-// isLearning reports whether the order of undecided images follows the decisions.
+// isLearning reports whether the undecided images are reranked after decisions.
 func (l *learning) isLearning() bool {
 	if l == nil {
 		return false

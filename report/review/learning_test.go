@@ -9,17 +9,17 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// isWrongAt reports whether the label of image i of a made manifest is wrong, which the list does not show.
+// isWrongAt reports whether the test treats the label of image i as wrong. The audit does not contain this.
 func isWrongAt(i int) bool { return i/4%5 == 0 }
 
-// numberAt returns the number of the image of a made manifest.
+// numberAt returns the number of an image of a manifest returned by made.
 func numberAt(path string) (i int) {
 	var class int
-	_, _ = fmt.Sscanf(path, "images/%d/Photo %d.png", &class, &i) // made so
+	_, _ = fmt.Sscanf(path, "images/%d/Photo %d.png", &class, &i) // the format of pathOf
 	return i
 }
 
-// marker is a finder with vectors: images with wrong labels are similar.
+// marker is a finder whose vectors are similar for all images with wrong labels.
 type marker struct{ seer }
 
 func (m marker) Rows(paths []string) (x blas32.General, absent int, err error) {
@@ -32,8 +32,8 @@ func (m marker) Rows(paths []string) (x blas32.General, absent int, err error) {
 	return x, absent, err
 }
 
-// TestReviewLearns: after each batch of decisions what is likeliest wrong comes first, so that more label errors are
-// found than down the list; the order is the same when the server starts again.
+// TestReviewLearns checks that the learned order finds more label errors than the audit's order, and that a restarted
+// server has the same order.
 func TestReviewLearns(t *testing.T) {
 	w := newWorld(t, 400)
 	reopen := func() {
@@ -66,7 +66,7 @@ func TestReviewLearns(t *testing.T) {
 		w.decide("t", http.StatusOK, made...)
 	}
 	if found < byList*3/2 {
-		t.Errorf("120 decisions found %d label errors, down the list %d", found, byList)
+		t.Errorf("120 decisions found %d label errors, %d in the audit's order", found, byList)
 	}
 	paths := func() (paths []string) {
 		for _, r := range list("state=undecided&limit=200") {
@@ -86,6 +86,6 @@ func TestReviewLearns(t *testing.T) {
 	}
 	var s session
 	if w.must("GET", "/api/session", "", &s); !s.Learns {
-		t.Error("the session does not say that the order is learned")
+		t.Error("the session does not report that the order is learned")
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"winnow/datasets"
 )
 
-// Odd names are the same on the page as in the manifest, a decision takes one for no other; the corrected manifest has
-// them byte for byte.
+// TestOddNamesOnThePage checks that unusual names are the same on the page as in the manifest, that decisions do not
+// confuse similar names, and that the corrected manifest has the same bytes.
 func TestOddNamesOnThePage(t *testing.T) {
 	labels := []string{"tench", "tench ", " tench", "Tench", "caf\u00e9", "cafe\u0301", "1", "1.0", "nan", "None",
 		"=cmd()", "a,b", `q"t'`, "\ufb01sh", "-"}
@@ -22,7 +22,7 @@ func TestOddNamesOnThePage(t *testing.T) {
 	w.manifest = filepath.Join(w.dir, "m.csv")
 	var text strings.Builder
 	rows := csv.NewWriter(&text)
-	_ = rows.Write([]string{"path", "label"}) // into a builder
+	_ = rows.Write([]string{"path", "label"}) // a strings.Builder never fails
 	for i, label := range labels {
 		path := fmt.Sprintf("%s/%d .jpg", label, i)
 		_ = rows.Write([]string{path, label})
@@ -54,6 +54,6 @@ func TestOddNamesOnThePage(t *testing.T) {
 		got, want = append(got, s.Path, d.LabelName(s)), append(want, w.list[i].Path, w.list[i].Suggested)
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(d.Samples) != len(labels) {
-		t.Errorf("mended (-want +got):\n%s", diff)
+		t.Errorf("corrected manifest (-want +got):\n%s", diff)
 	}
 }

@@ -22,30 +22,30 @@ import (
 	"winnow/run/embedding"
 )
 
-// Files names the files of a review and its reviewer.
+// Files holds the input and output files of a review, and its options.
 type Files struct {
-	Audit     string          // suspects as written by winnow audit
-	Draw      int             // show as many images of the audit, drawn at random, in place of the suspects; 0: none
-	KeepOrder bool            // of the list: do not learn from decisions
+	Audit     string          // list of suspects written by "winnow audit"
+	Draw      int             // number of randomly drawn images to show instead of the suspects; 0: show the suspects
+	KeepOrder bool            // keep the audit's order: do not learn from decisions
 	Manifest  location.Source // the audited manifest
-	Root      location.Source // folder or .zip file that its paths are relative to; none: its own folder
-	Decisions string          // file of decisions; "": next to the manifest
+	Root      location.Source // folder or .zip file of the images; none: the manifest's folder
+	Decisions string          // decisions file; "": next to the manifest
 	Out       string          // the corrected manifest; "": none
-	List      string          // list of all decisions that Export writes; "": none
-	Names     string          // file with names of classes; "": a column of the manifest, if it has one
+	List      string          // CSV of all decisions, which Export writes; "": none
+	Names     string          // file with class names; "": a column of the manifest, if present
 	Features  string          // feature store or index with the vectors of the images; "": none
-	Model     string          // run folder or ONNX file that embeds uploaded images; "": what made the features
+	Model     string          // run folder or ONNX file that embeds uploads; "": the model of the features
 	Reviewer  string          // the name that the page suggests
-	Columns   datasets.Names  // of the manifest, if it is a table; none: usual names
+	Columns   datasets.Names  // column names of a manifest that is a table; none: the usual names
 	Missing   Missing
-	Guessed   bool // Audit was found, not named: if it is about other images, there is none
+	Guessed   bool // Audit was found automatically: ignore it if it is about other images
 }
 
-// decisionsFile returns the path of the file of decisions.
+// decisionsFile returns the path of the decisions file.
 func (f Files) decisionsFile() string {
 	if f.Decisions != "" {
 		if to, err := filepath.EvalSymlinks(f.Decisions); err == nil {
-			return to // a link is followed that a person named
+			return to // follow a symbolic link only if the user named it
 		}
 		return f.Decisions
 	}
@@ -56,8 +56,7 @@ func (f Files) decisionsFile() string {
 	return shards.Folder(manifest).Join(name).String() + ".decisions.db"
 }
 
-// Open opens a review, without an audit if none is named. closeAll ends the work in the background and closes the
-// decisions and the features.
+// Open opens a review, without an audit if f.Audit is "". closeAll ends background work and closes all files.
 func Open(f Files, host embedding.Host) (r *Reviewer, closeAll func() error, err error) {
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Missing: f.Missing,
 		KeepOrder: f.KeepOrder}
@@ -127,7 +126,7 @@ func (f Files) readManifest() (*datasets.Dataset, error) {
 	return datasets.Read(f.Manifest, datasets.ReadOptions{Names: f.Columns, Root: f.Root})
 }
 
-// someImage returns an error if none of the first suspects' files exists: the folder is then the wrong one.
+// someImage returns an error if the files of the first images are all missing, because the folder is then wrong.
 func someImage(root fs.FS, audit *Audit, where location.Source) error {
 	const tried = 20
 	var first error
@@ -142,10 +141,10 @@ func someImage(root fs.FS, audit *Audit, where location.Source) error {
 		}
 	}
 	return hint.With(fmt.Errorf("review: none of the first %d images is below %s: %w", len(paths), where, first),
-		"name the folder of the images, or a .zip file of it, with --root")
+		"give the folder of the images, or a .zip file of it, with --root")
 }
 
-// Export applies the decisions without a server: it writes Out, and List.
+// Export applies the decisions without a server. It writes the files Out and, if set, List.
 func Export(f Files) (e Exported, err error) {
 	r, err := f.openCopy()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"runtime"
 )
 
-// makePageAddress returns the address of the page with a token.
+// makePageAddress returns the URL of the page with a token.
 func (g *Guard) makePageAddress(token string) string {
 	host := g.at.IP.String()
 	if g.at.IP.IsUnspecified() {
@@ -28,20 +28,20 @@ func (g *Guard) makePageAddress(token string) string {
 	return u.String()
 }
 
-// Address returns the address that gives access to everyone who has it.
+// Address returns the URL of the page with the server's token, which gives access to everyone who has the URL.
 func (g *Guard) Address() string { return g.makePageAddress(g.token) }
 
-// redirect is a page that redirects to an address.
+// redirect is an HTML page that redirects to a URL.
 const redirect = `<!DOCTYPE html>
 <meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>winnow</title>
 <meta http-equiv="refresh" content="0;url=%[1]s">
 <a href="%[1]s">winnow</a>
 `
 
-// OpenPage shows the page by calling show with a file that redirects to it. Every user of a machine sees the
-// arguments of programs, but only the owner can read this file, and its token works once. The file is in dir,
-// because sandboxed browsers cannot read the folder of temporary files. It is removed when the token is used or
-// remove is called.
+// OpenPage calls show with the path of an HTML file that redirects to the page. A file hides the token: all users of a
+// machine can see the arguments of a process, but only the owner can read this file, and its token works once. The file
+// is in dir, because sandboxed browsers cannot read the folder for temporary files. It is removed when the token is
+// used or remove is called.
 func (g *Guard) OpenPage(dir string, show func(file string) error) (remove func(), err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (g *Guard) OpenPage(dir string, show func(file string) error) (remove func(
 	return remove, nil
 }
 
-// findBrowser returns the command that shows a file in the user's browser.
+// findBrowser returns the command that opens a file in the user's browser.
 func findBrowser() []string {
 	switch runtime.GOOS {
 	case "darwin":
@@ -76,7 +76,7 @@ func findBrowser() []string {
 	return []string{"xdg-open"}
 }
 
-// CanBrowse returns an error if a browser cannot be opened here: its command is missing, or there is no display.
+// CanBrowse returns an error if no browser can be opened: the command is missing, or there is no display.
 func CanBrowse() error {
 	if _, err := exec.LookPath(findBrowser()[0]); err != nil {
 		return err
@@ -94,6 +94,6 @@ func Browse(file string) error {
 	if err := shown.Start(); err != nil {
 		return err
 	}
-	go func() { _ = shown.Wait() }() // it may run as long as the browser
+	go func() { _ = shown.Wait() }() // the command may run as long as the browser
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestOpenPage: the argument of the opened program contains no token; the file is readable only by its owner,
-// works once, and is then removed.
+// TestOpenPage checks that the argument of the browser contains no token, and that the file is readable only by its
+// owner, works once, and is then removed.
 func TestOpenPage(t *testing.T) {
 	w := newWorld(t, 60)
 	dir, shown := t.TempDir(), ""
@@ -23,7 +23,7 @@ func TestOpenPage(t *testing.T) {
 			return err
 		}
 		if info.Mode().Perm() != 0o600 {
-			t.Errorf("it can be read: %v", info.Mode())
+			t.Errorf("the file is readable by others: %v", info.Mode())
 		}
 		text, err = readFile(file)
 		return err
@@ -34,7 +34,7 @@ func TestOpenPage(t *testing.T) {
 	address := regexp.MustCompile(`url=` + regexp.QuoteMeta(w.server.URL) +
 		`(/\?token=([0-9a-f]{32}))"`).FindStringSubmatch(text)
 	if address == nil || strings.Contains(text, testToken) || strings.Contains(shown, address[2]) {
-		t.Fatalf("%s holds %s", shown, text)
+		t.Fatalf("%s contains %s", shown, text)
 	}
 	from := map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
 	if a := w.knock("GET", "/", "", with(from, "Authorization", "Bearer "+address[2])); a.StatusCode != 401 {
@@ -53,7 +53,7 @@ func TestOpenPage(t *testing.T) {
 		t.Errorf("left %v, %v", left, err)
 	}
 	remove()
-	// Where nothing can be shown, nothing is left either.
+	// If the browser cannot be opened, no file is left.
 	no := errors.New("there is no browser")
 	if _, err := w.guard.OpenPage(dir, func(string) error { return no }); !errors.Is(err, no) {
 		t.Errorf("got %v", err)

@@ -21,30 +21,30 @@ import (
 	"winnow/internal/regular"
 )
 
-// leastSide and mostSide are the smallest and largest side of a small picture, in pixels.
+// leastSide and mostSide are the smallest and the largest side length of a thumbnail, in pixels.
 const (
 	leastSide = 16
 	mostSide  = 512
 )
 
-// atOnce is how many pictures are decoded at the same time: each may briefly take half a gigabyte.
+// atOnce is the maximum number of images decoded at the same time. Each may use half a gigabyte.
 const atOnce = 2
 
-// mostMemory is the most bytes of small pictures in memory.
+// mostMemory is the maximum size of all cached thumbnails in bytes.
 const mostMemory = 64 << 20
 
-// pictureCache makes the small pictures of a tree of images, and keeps the most recently used ones.
+// pictureCache makes thumbnails of the images in fsys and caches the most recently used thumbnails.
 type pictureCache struct {
 	fsys  fs.FS
 	slots chan struct{}
 
 	mutex sync.Mutex
 	bytes int
-	order *list.List // kept pictures, the most recently used first
+	order *list.List // cached thumbnails, the most recently used first
 	at    map[smallKey]*list.Element
 }
 
-// smallKey identifies a small picture. If the file at a path changes, so does the key.
+// smallKey identifies a thumbnail. The key changes when the image file changes.
 type smallKey struct {
 	path     string
 	side     int
@@ -57,13 +57,13 @@ type keptSmall struct {
 	data []byte
 }
 
-// unreadable is the error for a picture that cannot be shown.
+// unreadable is the error for an image that cannot be decoded.
 type unreadable struct{ Reason error }
 
 func (e *unreadable) Error() string { return e.Reason.Error() }
 func (e *unreadable) Unwrap() error { return e.Reason }
 
-// asUnreadable returns the error for a picture that cannot be shown, unless it is no fault of the picture's.
+// asUnreadable wraps the error as [*unreadable], unless too many files are open.
 func asUnreadable(reason error) error {
 	if regular.Exhausted(reason) {
 		return reason
@@ -71,15 +71,15 @@ func asUnreadable(reason error) error {
 	return &unreadable{reason}
 }
 
-// newPictureCache returns a cache of the pictures of fsys.
+// newPictureCache returns an empty cache of thumbnails of the images in fsys.
 func newPictureCache(fsys fs.FS) *pictureCache {
 	return &pictureCache{fsys: fsys, slots: make(chan struct{}, atOnce), order: list.New(),
 		at: map[smallKey]*list.Element{}}
 }
 
-// makeSmall returns a picture as a JPEG file of at most side×side pixels: with its proportions, turned by its EXIF
-// orientation, on white if it is transparent. side is limited to leastSide … mostSide. The error is
-// [*unreadable], or that of ctx.
+// makeSmall returns a thumbnail as a JPEG file of at most side×side pixels. It keeps the proportions, applies the EXIF
+// orientation and puts transparent images on white. side is clamped to [leastSide, mostSide]. The error is
+// [*unreadable] or the error of ctx.
 func (p *pictureCache) makeSmall(ctx context.Context, path string, side int) ([]byte, error) {
 	side = min(max(side, leastSide), mostSide)
 	info, err := fs.Stat(p.fsys, path)
@@ -132,7 +132,7 @@ func (p *pictureCache) putCached(k smallKey, data []byte) {
 	}
 }
 
-// producePicture decodes a picture and encodes it small.
+// producePicture decodes an image and encodes a thumbnail.
 func (p *pictureCache) producePicture(path string, side int) ([]byte, error) {
 	t := backbone.ReadThumbnail(p.fsys, path, side)
 	if t.Err != nil {
@@ -156,8 +156,8 @@ type pictureFile struct {
 	io.Closer
 }
 
-// openPicture opens an image file. A file that does not begin like a supported image is [*unreadable], regardless of
-// its name. A crop is opened as a PNG file of its own.
+// openPicture opens an image file. The error is [*unreadable] if the first bytes are not those of a supported format,
+// whatever the file's extension. A crop is returned as a PNG file.
 func (p *pictureCache) openPicture(path string) (*pictureFile, error) {
 	if _, _, cropped := datasets.CutCrop(path); cropped {
 		return p.openCrop(path)

@@ -43,7 +43,7 @@ func decoded(t *testing.T, data []byte) image.Image {
 	return img
 }
 
-// TestCropIsSent: for a crop the page gets the crop, small and whole.
+// TestCropIsSent checks the thumbnail and the image file of a crop.
 func TestCropIsSent(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "wide.png"), pngFile(300, 100, red), 0o600); err != nil {
@@ -76,7 +76,7 @@ func TestCropIsSent(t *testing.T) {
 	}
 }
 
-// TestSmall: sizes, proportions, and white behind transparent pixels.
+// TestSmall checks the sizes and proportions of thumbnails, and the white background of transparent images.
 func TestSmall(t *testing.T) {
 	fsys := fstest.MapFS{
 		"wide.png":  {Data: pngFile(300, 100, red)},
@@ -111,7 +111,7 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// TestUnreadable: every reason for a missing picture is reported as such, and nothing is cached.
+// TestUnreadable checks that images that cannot be decoded return an unreadable error and are not cached.
 func TestUnreadable(t *testing.T) {
 	whole := pngFile(50, 50, red)
 	var bomb bytes.Buffer
@@ -140,7 +140,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestMemory: bytes in memory stay within the limit, and the most recently used pictures stay.
+// TestMemory checks that the cache stays within its limit and keeps the most recently used thumbnails.
 func TestMemory(t *testing.T) {
 	p := newPictureCache(nil)
 	for i := range 100 {
@@ -154,7 +154,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestPipe: a named pipe among the images is an error; nothing waits for its writer.
+// TestPipe checks that a named pipe among the images is an error, and that reading it does not block.
 func TestPipe(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.jpg"), 0o600); err != nil {

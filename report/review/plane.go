@@ -16,31 +16,31 @@ import (
 	"winnow/search"
 )
 
-// Vectors gives the vectors of images in the order of their paths, zeros for those without one, and how many these are.
-// A [Finder] that implements it has a map, and a review learns from it.
+// Vectors is implemented by a [Finder] that provides the vectors of images, which the map and the learning need. Rows
+// returns a row for each path, and the number of images without a vector, whose rows are 0.
 type Vectors interface {
 	Rows(paths []string) (x blas32.General, absent int, err error)
 }
 
-// Ways to put the images' vectors on a plane.
+// Methods to map the images' vectors to the plane.
 const (
-	byComponents = "pca"  // the first two principal components, at once
-	byLikeness   = "tsne" // t-SNE, in the background
+	byComponents = "pca"  // the first two principal components, the default
+	byLikeness   = "tsne" // t-SNE
 )
 
-// plane is the map: a place for each image that has a vector. It lasts as long as the server.
+// plane is the map: a position for each image that has a vector. It is kept in memory.
 type plane struct {
 	mutex  sync.Mutex
 	state  planeState
-	at     []spot // by id
-	steps  int    // of t-SNE
+	at     []spot // positions by id
+	steps  int    // iterations of t-SNE
 	worker sync.WaitGroup
 }
 
-// spot is a place in the unit square, y downwards; NaN: none.
+// spot is a position in the unit square, with y downwards; NaN if the image has no position.
 type spot struct{ x, y float32 }
 
-// fewestPoints is the least number of images of a map, and planeSteps the number of steps of t-SNE.
+// fewestPoints is the minimum number of images on a map, and planeSteps the number of iterations of t-SNE.
 const (
 	fewestPoints = 5
 	planeSteps   = 1000
@@ -48,14 +48,14 @@ const (
 
 // planeState is the state of the map as JSON.
 type planeState struct {
-	Method string     `json:"method"` // "": there is no place yet
+	Method string     `json:"method"` // "": positions are not computed yet
 	Points int        `json:"points"`
-	Share  [2]float64 `json:"share"` // of the variance, by principal components
-	Works  string     `json:"works"` // the method that is computed now
+	Share  [2]float64 `json:"share"` // share of the variance of each principal component
+	Works  string     `json:"works"` // the method being computed; "": none
 	Done   int        `json:"done"`
 	Steps  int        `json:"steps"`
-	Failed string     `json:"failed"` // why the last one has no result
-	Light  []string   `json:"light"`  // colours of the classes on light paper, in their order
+	Failed string     `json:"failed"` // error of the last computation
+	Light  []string   `json:"light"`  // colours of the classes, in order, on a light background
 	Dark   []string   `json:"dark"`
 }
 
@@ -75,7 +75,7 @@ func (p *plane) getSpots() []spot {
 	return p.at
 }
 
-// getPlane returns the state of the map. The first time it begins to compute principal components.
+// getPlane returns the state of the map. The first call starts the computation of principal components.
 func (r *Reviewer) getPlane(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
 	if err := p.getFirstFailure(); err != nil {
@@ -87,7 +87,7 @@ func (r *Reviewer) getPlane(_ *http.Request, values url.Values) (any, error) {
 	return r.planeState(), nil
 }
 
-// postPlane begins to compute places.
+// postPlane starts to compute positions with the method in the request.
 func (r *Reviewer) postPlane(body struct {
 	Method string `json:"method"`
 }) (int, any, error) {
@@ -101,8 +101,8 @@ func (r *Reviewer) postPlane(body struct {
 	return http.StatusOK, r.planeState(), nil
 }
 
-// arrangePlaces begins to compute places by a method, in the background. "" is the method to begin with; then nothing
-// is done if there are places, or there were none to compute.
+// arrangePlaces starts to compute positions in the background, unless a computation is running. The method "" means
+// principal components, computed only if there is neither a result nor a failure yet.
 func (r *Reviewer) arrangePlaces(method string) error {
 	v, ok := r.Finder.(Vectors)
 	if !ok {
@@ -132,7 +132,7 @@ func (r *Reviewer) arrangePlaces(method string) error {
 	return nil
 }
 
-// computePlaces computes the places of the images that have a vector.
+// computePlaces computes the positions of the images that have a vector.
 func (r *Reviewer) computePlaces(v Vectors, method string) (at []spot, points int, share [2]float64, err error) {
 	x, ids, err := r.readUnitVectors(v)
 	if err != nil {
@@ -161,8 +161,7 @@ func (r *Reviewer) computePlaces(v Vectors, method string) (at []spot, points in
 	return fitUnitSquare(len(r.table.images), ids, list), len(ids), share, nil
 }
 
-// readUnitVectors reads the vectors of all images that have one, of length 1, and their ids. It takes the turn of a
-// search.
+// readUnitVectors waits for the finder and returns the vectors of all images, scaled to length 1, and the images' ids.
 func (r *Reviewer) readUnitVectors(v Vectors) (x blas32.General, ids []int, err error) {
 	if err := r.takeTurn(r.ending); err != nil {
 		return x, nil, err
@@ -183,7 +182,7 @@ func (r *Reviewer) readUnitVectors(v Vectors) (x blas32.General, ids []int, err 
 	return x, ids, nil
 }
 
-// fitUnitSquare moves points into the unit square, with the same scale on both axes.
+// fitUnitSquare scales points to the unit square, with the same scale on both axes.
 func fitUnitSquare(images int, ids []int, points []tsne.Point) []spot {
 	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	for _, p := range points {
@@ -202,13 +201,13 @@ func fitUnitSquare(images int, ids []int, points []tsne.Point) []spot {
 	return at
 }
 
-// getPlaces sends the places and what colours them, all in little endian: the number n of images; n places x, n places
-// y as float32, NaN where there is none; n numbers of classes as int32, -1 without a label; then a byte of each image:
-// n splits, n sets of kinds, n actions.
+// getPlaces sends positions and attributes of all images in little endian: the number n of images as uint32; n
+// x-coordinates and n y-coordinates as float32, NaN without a vector; n class numbers as int32, -1 without a label; and
+// as single bytes n splits, n bit sets of kinds, and n actions.
 func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
 	at := r.plane.getSpots()
 	if at == nil {
-		answerError(w, refuseWith(http.StatusNotFound, "the map has no places yet"))
+		answerError(w, refuseWith(http.StatusNotFound, "the map is not computed yet"))
 		return
 	}
 	r.mutex.RLock()
@@ -252,10 +251,10 @@ func (r *Reviewer) getPlaces(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(out) // the client may be gone
 }
 
-// End cancels the computations in the background and waits until they and the last search have ended.
+// End cancels the background computations and waits until they and the last search have ended.
 func (r *Reviewer) End() {
 	r.end()
-	r.turn <- struct{}{} // for good
+	r.turn <- struct{}{} // never released: no further search starts
 	r.plane.worker.Wait()
 	if r.learning != nil {
 		r.learning.worker.Wait()

@@ -8,22 +8,22 @@ import (
 	"winnow/report/review/decisions"
 )
 
-// share is the share of wrong labels among the judged ones, with Wilson's 95 % interval.
+// share is the share of wrong labels among the decided labels, with Wilson's 95 % interval.
 type share struct {
 	Wrong    int     `json:"wrong"`
 	Judged   int     `json:"judged"`
-	Estimate float64 `json:"estimate"` // 0 if nothing is judged
+	Estimate float64 `json:"estimate"` // 0 without decisions
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
 }
 
-// precision is the share of wrong labels among the decided suspects, and among those of the last ranks.
+// precision is the share of wrong labels among all decided suspects, and among the decided images of the lowest ranks.
 type precision struct {
 	share
 	Recent share `json:"recent"`
 }
 
-// addDecision counts a decision, unless it settles nothing.
+// addDecision counts a decision that settles whether the label is right.
 func (s *share) addDecision(a decisions.Action) {
 	if settlesLabel(a) {
 		s.Judged++
@@ -33,22 +33,22 @@ func (s *share) addDecision(a decisions.Action) {
 	}
 }
 
-// estimateShare computes the interval.
+// estimateShare computes the estimate and the interval from the counts.
 func (s *share) estimateShare() {
 	i := learn.Share(s.Wrong, s.Judged)
 	s.Estimate, s.Low, s.High = i.Estimate, i.Low, i.High
 }
 
-// recentMost is the number of last ranks that show whether to continue, and worthwhile is the share of wrong labels
-// below which continuing is not worthwhile: one image in five.
+// recentMost is the number of decided images, furthest down the list, that determine whether to continue. Reviewing is
+// not worthwhile below a share of wrong labels of worthwhile.
 const (
 	recentMost = 50
 	worthwhile = 0.2
 )
 
-// measurePrecision returns the precision of the suspects decided so far. Recent covers the last 50 decided images by
-// rank, whether flagged or not. An image decided only because it is an outlier or a duplicate is not counted, since it
-// shows nothing about the ranks around it.
+// measurePrecision returns the precision of the suspects decided so far. Recent covers the 50 decided images furthest
+// down the list, flagged or not. It leaves out unflagged outliers, duplicates and problems, because they were decided
+// for other reasons than their rank.
 func (d *decided) measurePrecision() (p precision) {
 	t := d.table
 	for id := t.audited - 1; id >= 0; id-- {
@@ -66,9 +66,9 @@ func (d *decided) measurePrecision() (p precision) {
 	return p
 }
 
-// hintWhenToStop says why the reviewer can stop, or returns "". Stop when all suspects are decided, or when so few of
-// the last 50 by rank were wrong that, with 95 % confidence, fewer than one in five is: at most 4 of 50. Of images
-// drawn at random it says how many labels are wrong.
+// hintWhenToStop returns a reason to stop reviewing, or "". Either all suspects are decided, or so few of the 50
+// decided images furthest down the list were wrong (at most 4) that the share there is below 20 % with 95 % confidence.
+// For images drawn at random, it returns an estimate of the share of wrong labels.
 func (d *decided) hintWhenToStop(p precision, classes []classProgress) string {
 	done := 0
 	for _, c := range classes {
@@ -80,9 +80,9 @@ func (d *decided) hintWhenToStop(p precision, classes []classProgress) string {
 	case n > 0 && done == n:
 		return fmt.Sprintf("All %d suspects are decided.", done)
 	case p.Recent.Judged == recentMost && p.Recent.High < worthwhile:
-		return fmt.Sprintf("Of the %d decided labels furthest down the list only %d were wrong "+
+		return fmt.Sprintf("Of the %d decided labels furthest down the list, only %d were wrong "+
 			"(with 95 %% confidence fewer than %.0f %%). "+
-			"Further down most labels are right: this is a good place to stop.",
+			"Most labels further down are right: this is a good place to stop.",
 			p.Recent.Judged, p.Recent.Wrong, math.Ceil(100*p.Recent.High))
 	}
 	return ""

@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// TestHint: the page suggests stopping when at most 4 of the 50 deepest decided images were wrong, or when all
-// suspects are decided; not before, and not because of images listed for another reason.
+// TestHint checks that the page suggests stopping if at most 4 of the 50 decided images furthest down the list are
+// wrong, or if all suspects are decided, and not otherwise.
 func TestHint(t *testing.T) {
 	for _, c := range []struct {
 		wrong, right int
 		stop         bool
 	}{{5, 45, false}, {4, 46, true}, {0, 49, false}, {0, 50, true}, {50, 0, false}} {
 		w := newWorld(t, 900) // 300 suspects
-		// Above them all are wrong, which says nothing of how it is further down.
+		// The images above these are all wrong, which must not affect the hint.
 		var list []map[string]any
 		for id := range 60 {
 			list = append(list, on(id, "drop", "", 0))
@@ -28,7 +28,7 @@ func TestHint(t *testing.T) {
 			n++
 		}
 		if c.wrong+c.right < 50 {
-			list = list[60:] // fewer than 50 in all
+			list = list[60:] // fewer than 50 decisions
 		}
 		a := w.decide("t", 200, list...)
 		if (a.Hint != "") != c.stop || c.stop && !strings.Contains(a.Hint, "good place to stop") {
@@ -40,8 +40,8 @@ func TestHint(t *testing.T) {
 	}
 }
 
-// TestHintOthers: outliers and copies that are not suspects do not count, and the review ends when all suspects
-// are decided.
+// TestHintOthers checks that outliers and duplicates that are not suspects do not affect the precision, and that the
+// page suggests stopping when all suspects are decided.
 func TestHintOthers(t *testing.T) {
 	w := newWorld(t, 100)
 	var list []map[string]any

@@ -23,20 +23,20 @@ const (
 	mostPairs     = 1000
 )
 
-// query selects images by a fixed set of filters. Empty ones select all.
+// query selects images with filters. An empty filter selects all images.
 type query struct {
-	all                    bool // of all images of the manifest, also of those that the audit does not have
+	all                    bool // also select images that are not in the audit
 	class, to, split, kind string
 	below, above           float64
-	reviewer               string // who asks
-	by                     string // whose decisions state means: *: the outcome of all, =NAME: of NAME, "": of who asks
+	reviewer               string // the reviewer who sends the query
+	by                     string // whose decisions state refers to: "" reviewer, =NAME that reviewer, * the outcome
 	state, text, sort      string
 	within                 *lasso
 	offset, limit          int
-	order                  []int // all ids in the order to show; nil: as sort says
+	order                  []int // all ids in the order to show; nil: ordered by sort
 }
 
-// parameters reads the values of a request, each at most once, and keeps the first error.
+// parameters parses the query values of a request and keeps the first error.
 type parameters struct {
 	values url.Values
 	err    error
@@ -55,7 +55,7 @@ func (p *parameters) failWith(format string, args ...any) {
 	}
 }
 
-// getNumber returns a whole number from least to most.
+// getNumber returns a whole number from least to most, or otherwise if the value is missing.
 func (p *parameters) getNumber(name string, otherwise, least, most int) int {
 	text := p.getValue(name)
 	if text == "" {
@@ -68,7 +68,7 @@ func (p *parameters) getNumber(name string, otherwise, least, most int) int {
 	return v
 }
 
-// getScore returns a bound of the score.
+// getScore returns a score, or otherwise if the value is missing.
 func (p *parameters) getScore(name string, otherwise float64) float64 {
 	text := p.getValue(name)
 	if text == "" {
@@ -81,7 +81,7 @@ func (p *parameters) getScore(name string, otherwise float64) float64 {
 	return v
 }
 
-// getOneOf returns a value that is empty or one of a list.
+// getOneOf returns a value that is "" or in a list.
 func (p *parameters) getOneOf(name string, list []string) string {
 	text := p.getValue(name)
 	if text != "" && !slices.Contains(list, text) {
@@ -90,7 +90,7 @@ func (p *parameters) getOneOf(name string, list []string) string {
 	return text
 }
 
-// getReviewer returns the name of the reviewer who asks.
+// getReviewer returns the name of the reviewer who sends the request.
 func (p *parameters) getReviewer() string {
 	name := p.getValue("reviewer")
 	if err := decisions.CheckReviewer(name); err != nil {
@@ -99,19 +99,19 @@ func (p *parameters) getReviewer() string {
 	return name
 }
 
-// getFirstFailure returns the first error.
+// getFirstFailure returns the first error, with HTTP status 400.
 func (p *parameters) getFirstFailure() error { return asBadRequest(p.err) }
 
-// sorts are the orders of /api/rows: most suspect first (also ""), least suspect first, by given label, by path, as in
-// the manifest. Images that the audit does not have come last, or first among the least suspect. Without a sort
-// undecided images of the audit come in the order that is learned from the decisions.
+// sorts are the orders of /api/rows: most suspect first (also ""), least suspect first, by given label, by path, and in
+// the manifest's order. Images that are not in the audit are the last of "suspect" and the first of "least". Without a
+// sort, the undecided images of the audit are in the order learned from the decisions.
 var sorts = []string{"suspect", "least", "class", "path", "manifest"}
 
-// states are the decisions that /api/rows selects.
+// states are the values of the filter state of /api/rows.
 var states = []string{"all", "decided", "differ", "noted", string(undecided), string(keep), string(drop),
 	string(relabel), string(unsure), string(disagreed)}
 
-// parseQuery reads the filter of /api/rows.
+// parseQuery parses the query of /api/rows.
 func parseQuery(values url.Values, t *table, places *plane) (query, error) {
 	p := &parameters{values: values}
 	splits := make([]string, len(t.splits))
@@ -128,7 +128,7 @@ func parseQuery(values url.Values, t *table, places *plane) (query, error) {
 		offset: p.getNumber("offset", 0, 0, math.MaxInt32), limit: p.getNumber("limit", 50, 0, mostRows),
 	}
 	if q.by != "" && q.by != "*" && q.by[0] != '=' {
-		p.failWith("by: found %.40q, expected * for all reviewers, or = and the name of one", q.by)
+		p.failWith("by: found %.40q, expected * for all reviewers, or = and a reviewer's name", q.by)
 	}
 	return q, p.getFirstFailure()
 }
@@ -166,7 +166,7 @@ func (q *query) selects(d *decided, id int) bool {
 	return string(action) == q.state
 }
 
-// findPage returns the ids on a page of the query's images, and the total number.
+// findPage returns the ids on the requested page, and the number of all images that the query selects.
 func (d *decided) findPage(q query) (total int, page []int) {
 	if q.order == nil {
 		q.order = d.table.orders[q.sort]()
@@ -183,16 +183,16 @@ func (d *decided) findPage(q query) (total int, page []int) {
 	return total, page
 }
 
-// lasso is a polygon of the map that holds images.
+// lasso is a polygon on the map that selects images.
 type lasso struct {
 	corners []spot
-	at      []spot // places of the images
+	at      []spot // positions of the images
 }
 
-// mostCorners is the largest number of a lasso's corners.
+// mostCorners is the maximum number of corners of a lasso.
 const mostCorners = 200
 
-// readLasso reads the corners of a lasso, x,y,x,y,…, or returns nil if there is none.
+// readLasso parses the corners of a lasso, x,y,x,y,…, or returns nil if the query has no lasso.
 func (p *parameters) readLasso(places *plane) *lasso {
 	text := p.getValue("lasso")
 	if text == "" {
@@ -200,7 +200,7 @@ func (p *parameters) readLasso(places *plane) *lasso {
 	}
 	l := &lasso{at: places.getSpots()}
 	if l.at == nil {
-		p.failWith("lasso: the map has no places yet")
+		p.failWith("lasso: the map is not computed yet")
 	}
 	words := strings.Split(text, ",")
 	if len(words)%2 != 0 || len(words) < 6 || len(words) > 2*mostCorners {
@@ -218,7 +218,7 @@ func (p *parameters) readLasso(places *plane) *lasso {
 	return l
 }
 
-// holdsImage reports whether an image is inside, by the even-odd rule.
+// holdsImage reports whether an image is inside the lasso, by the even-odd rule.
 func (l *lasso) holdsImage(id int) bool {
 	at, in := l.at[id], false
 	for i, j := 0, len(l.corners)-1; i < len(l.corners); j, i = i, i+1 {

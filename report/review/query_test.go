@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFind compares with a slow loop over the list, for any filter and any decisions.
+// TestFind compares findPage with a loop over all images, for random filters and decisions.
 func TestFind(t *testing.T) {
 	w := newWorld(t, 200)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -88,7 +88,7 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// FuzzQuery: no address makes the server fail.
+// FuzzQuery checks that no URL causes a server error.
 func FuzzQuery(f *testing.F) {
 	w := newWorld(f, 60)
 	for _, seed := range []string{"/api/rows?text=a&state=keep&limit=3", "/api/typical?class=class+a",
@@ -112,7 +112,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzDecide: no body makes the server fail, and what is refused changes nothing.
+// FuzzDecide checks that no request body causes a server error, and that refused requests change no decision.
 func FuzzDecide(f *testing.F) {
 	w := newWorld(f, 60)
 	for _, seed := range []string{

@@ -12,7 +12,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// mostJSON is the largest request in bytes.
+// mostJSON is the maximum size of a JSON request in bytes.
 const mostJSON = 1 << 20
 
 // refusal is an error with its HTTP status.
@@ -24,12 +24,12 @@ type refusal struct {
 // Error implements error.
 func (r *refusal) Error() string { return r.text }
 
-// refuseWith returns an error with a status.
+// refuseWith returns an error with an HTTP status.
 func refuseWith(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// statusOf returns the status of an error: 500 unless it was refused with another, or too many files are open.
+// statusOf returns the HTTP status of an error: that of a refusal, 503 if too many files are open, otherwise 500.
 func statusOf(err error) int {
 	if r := (*refusal)(nil); errors.As(err, &r) {
 		return r.status
@@ -40,14 +40,14 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// isRefusal reports whether an error has a status.
+// isRefusal reports whether an error has an HTTP status.
 func isRefusal(err error) bool { return errors.As(err, new(*refusal)) }
 
-// sendJSON answers with a value, which is not to be cached.
+// sendJSON sends a value as JSON that must not be cached.
 func sendJSON(w http.ResponseWriter, status int, v any) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // the content type is JSON
+	e.SetEscapeHTML(false) // only JSON that is embedded in HTML needs escapes
 	if err := e.Encode(v); err != nil {
 		status = http.StatusInternalServerError
 		b.Reset()
@@ -60,7 +60,7 @@ func sendJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(b.Bytes()) // the client may be gone
 }
 
-// readJSON reads the JSON object that a request sends as such, and refuses unknown names and anything after it.
+// readJSON decodes a request's JSON object. It refuses other content types, unknown names, and data after the object.
 func readJSON(req *http.Request, to any) error {
 	given := req.Header.Get("Content-Type")
 	if kind, _, err := mime.ParseMediaType(given); err != nil || kind != "application/json" {
@@ -74,7 +74,7 @@ func readJSON(req *http.Request, to any) error {
 			return nil
 		}
 		if err == nil {
-			err = errors.New("there is more after the object")
+			err = errors.New("found data after the object")
 		}
 	}
 	return refuseWith(http.StatusBadRequest, "the request's JSON: %v", err)

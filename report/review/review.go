@@ -1,11 +1,12 @@
-// Package review is the page on which people look at a labelled set and decide about its images, in views: all images
-// (data), the suspects of an audit, what else it found (findings), the plane of the vectors (map), and images that are
-// alike (search). Decisions are saved at once, and a corrected manifest comes out at the end.
+// Package review implements the server of the review page, on which people review a labelled data set and decide about
+// its images. The page has these views: all images (data), the suspects of an audit (suspects), its other findings
+// (findings), a map of the embeddings (map), and similar images (search). Every decision is saved immediately. The
+// result is a corrected manifest.
 //
-// One server serves all views. The manifest and its audit are a list in memory (table), the decisions next to it
-// (decided); package decisions keeps them on disk. A view is a file
-// with its handlers, a module of the page, and a part of index.html. [Reviewer.Handler] answers the page's requests.
-// All requests have limits and need a token, and no path comes from outside. The page is embedded (page/).
+// One server serves all views. In memory, table holds the manifest joined to its audit, and decided holds the
+// decisions, which package decisions stores on disk. A view consists of a file with its handlers, a module of the page,
+// and a part of index.html. [Reviewer.Handler] answers the page's requests. All requests need a token, are limited in
+// size and number, and refer to images by key, never by path. The files of the page are embedded (page/).
 package review
 
 import (
@@ -24,79 +25,79 @@ import (
 	"winnow/report/review/decisions"
 )
 
-// Config describes a review.
+// Config holds the inputs and options of a review.
 type Config struct {
 	Title        string // "": the name of the audit's file
 	AuditFile    string
 	ManifestFile location.Source
-	Audit        *Audit // the content of AuditFile; nil: decisions can only be exported
+	Audit        *Audit // the content of AuditFile; nil: no audit
 	Manifest     *datasets.Dataset
 	Decisions    *decisions.Store
-	Files        fs.FS             // of the images; nil: they are not at hand
-	Finder       Finder            // nil: no search by image
-	Out          string            // file of the corrected manifest; "": it can only be downloaded
-	Names        map[string]string // names of classes by label; a label without one is shown as it is
+	Files        fs.FS             // the images; nil: not available
+	Finder       Finder            // nil: no similarity search
+	Out          string            // file of the corrected manifest; "": download only
+	Names        map[string]string // class names by label; labels without a name are shown as they are
 	Notice       string            // shown when the page opens
 	Reviewer     string            // the name that the page suggests
-	Next         []string          // commands that continue with the decisions, for people
-	Missing      Missing           // commands that make what is not there
-	KeepOrder    bool              // of the list: do not learn from decisions
+	Next         []string          // commands to run after the review, shown on the page
+	Missing      Missing           // commands that create missing inputs
+	KeepOrder    bool              // keep the audit's order: do not learn from decisions
 }
 
-// View is a part of the page with a name in the navigation.
+// View is the name of a view of the page.
 type View string
 
 // The views.
 const (
 	Data     View = "data"     // all images
-	Suspects View = "suspects" // of an audit
-	Findings View = "findings" // of an audit besides suspects
-	Map      View = "map"      // the plane of the vectors
-	Search   View = "search"   // images that are alike
+	Suspects View = "suspects" // suspects of an audit
+	Findings View = "findings" // other findings of an audit
+	Map      View = "map"      // map of the embeddings
+	Search   View = "search"   // similar images
 )
 
-// Missing holds the commands that make what views need and do not have, for people; "" for what is there.
+// Missing holds commands that create the inputs that views need, to be shown on the page; "" if an input exists.
 type Missing struct {
 	Audit   string `json:"audit"`
 	Vectors string `json:"vectors"`
 }
 
-// Finder finds images of the manifest that are similar to another one. Only one goroutine at a time calls it.
+// Finder finds similar images. Its methods are called by one goroutine at a time.
 type Finder interface {
-	// Similar finds the n images most similar to the mean of the unit vectors of some of the manifest, best first,
-	// without these. ErrNoVector: none of them has a vector.
+	// Similar returns the n images most similar to the mean of the unit vectors of the images at paths, best first,
+	// without these images. The error is ErrNoVector if none of them has a vector.
 	Similar(ctx context.Context, paths []string, n int) ([]Found, error)
-	// Uploads returns why Search does not work, with a hint, or nil if it does.
+	// Uploads returns nil if Search works, otherwise the reason, with a hint.
 	Uploads() error
-	// Search finds the n images most similar to an image file. ErrNotImage wraps what is wrong with the file.
+	// Search returns the n images most similar to an image file, or ErrNotImage if the file cannot be decoded.
 	Search(ctx context.Context, file []byte, n int) ([]Found, error)
 }
 
-// Found is a found image.
+// Found is an image that a [Finder] found.
 type Found struct {
 	Path       string
 	Similarity float64
 }
 
-// Reviewer is an audit and the decisions about it.
+// Reviewer serves a manifest, its audit and the decisions about its images.
 type Reviewer struct {
 	Config
 	table    *table
 	pictures *pictureCache
 	plane    plane
-	learning *learning       // nil: the list keeps its order
+	learning *learning       // nil: the list keeps the audit's order
 	ending   context.Context // done when the server ends
 	end      context.CancelFunc
 
-	turn      chan struct{} // of the finder: one search at a time
-	uploads   atomic.Int64  // uploaded images in memory
+	turn      chan struct{} // semaphore of the finder: one search at a time
+	uploads   atomic.Int64  // number of uploaded images in memory
 	exporting sync.Mutex
-	deciding  sync.Mutex   // one change at a time, on disk and then in memory
+	deciding  sync.Mutex   // serializes changes, on disk and then in memory
 	mutex     sync.RWMutex // guards decided
 	decided   *decided
 }
 
-// New combines audit, manifest and decisions. The error says what does not match.
+// New joins audit, manifest and decisions. It returns an error if they are about different images.
 func New(c Config) (*Reviewer, error) {
 	if c.Title == "" && c.AuditFile != "" {
 		c.Title = filepath.Base(c.AuditFile)
@@ -120,8 +121,8 @@ func New(c Config) (*Reviewer, error) {
 		return nil, err
 	}
 	if n := d.countStale(); n > 0 {
-		c.Notice = strings.TrimPrefix(c.Notice+" "+fmt.Sprintf("%s since it was decided: the old decision does not "+
-			"count, and the card shows it.", text.Plural(n, "picture")+" changed"), " ")
+		c.Notice = strings.TrimPrefix(c.Notice+" "+fmt.Sprintf("%s since it was decided: the old decision is not "+
+			"used, but the card shows it.", text.Plural(n, "image")+" changed"), " ")
 	}
 	d.countProgress()
 	r := &Reviewer{Config: c, table: t, decided: d, turn: make(chan struct{}, 1),
@@ -133,7 +134,7 @@ func New(c Config) (*Reviewer, error) {
 	return r, nil
 }
 
-// Decided returns how many images are decided.
+// Decided returns the number of decided images.
 func (r *Reviewer) Decided() int {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
@@ -157,7 +158,7 @@ func (r *Reviewer) Summary() string {
 		said += fmt.Sprintf("; %d decisions are on images that are not in the manifest", gone)
 	}
 	if n := r.decided.countStale(); n > 0 {
-		said += "; " + text.Plural(n, "decided picture") + " changed since: decide again"
+		said += "; " + text.Plural(n, "decided image") + " changed since: decide again"
 	}
 	if r.table.drawn {
 		if share := r.decided.progress.Precision.describeShare(); share != "" {

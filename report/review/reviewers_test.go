@@ -14,7 +14,7 @@ import (
 	"winnow/report/review/decisions"
 )
 
-// as makes decisions as a reviewer does.
+// as sends decisions of a reviewer, and fails the test if the status differs.
 func (w *world) as(reviewer string, status int, list ...map[string]any) (a struct {
 	Applied, Conflicts []state
 	Counts             map[string]int
@@ -34,7 +34,7 @@ func (w *world) as(reviewer string, status int, list ...map[string]any) (a struc
 
 func withNote(d map[string]any, note string) map[string]any { d["note"] = note; return d }
 
-// found returns the ids that a query finds.
+// found returns the ids of the images that a query selects.
 func (w *world) found(query string) (ids []int) {
 	w.t.Helper()
 	var a struct{ Rows []row }
@@ -45,7 +45,7 @@ func (w *world) found(query string) (ids []int) {
 	return ids
 }
 
-// TestOutcome: a decision counts if more than half of the reviewers who were sure want it.
+// TestOutcome checks the outcome for combinations of votes: the majority of the reviewers who were sure decides.
 func TestOutcome(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "undecided", "k": "keep", "u": "unsure", "uu": "unsure", "-": "undecided", "-u": "unsure", "ku": "keep",
@@ -59,7 +59,7 @@ func TestOutcome(t *testing.T) {
 				'u': {unsure, ""}, '-': {undecided, ""}}[c]
 			votes = append(votes, vote{Image: decisions.Image{Action: said.Action, Label: said.Label}})
 		}
-		for range len(votes) + 1 { // whatever their order
+		for range len(votes) + 1 { // check every rotation of the votes
 			o := decideByVotes(votes)
 			if got := strings.TrimSpace(string(o.Action) + " " + o.Label); got != want {
 				t.Errorf("%s: got %s, expected %s", text, got, want)
@@ -71,8 +71,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestUnsureAndNotes: unsure is a decision that leaves the label as given; a note stays until it is changed,
-// with or without a decision.
+// TestUnsureAndNotes checks that unsure keeps the given label, and that a note stays until it is changed.
 func TestUnsureAndNotes(t *testing.T) {
 	w := newWorld(t, 100)
 	a := w.as("", 200, withNote(on(0, "unsure", "", 0), "two birds"), on(1, "unsure", "", 0),
@@ -94,7 +93,7 @@ func TestUnsureAndNotes(t *testing.T) {
 	var s session
 	w.must("GET", "/api/session", "", &s)
 	if s.Precision.Judged != 1 || s.Precision.Wrong != 1 {
-		t.Errorf("what is unsure says whether labels are right: %+v", s.Precision)
+		t.Errorf("unsure decisions affect the precision: %+v", s.Precision)
 	}
 	a = w.as("", 200, on(0, "keep", "", 1))
 	if a.Applied[0].Note != "two birds" {
@@ -107,7 +106,7 @@ func TestUnsureAndNotes(t *testing.T) {
 	}
 	w.as("", 200, withNote(on(0, "unsure", "", 3), ""))
 	if got := w.found("state=noted"); !slices.Equal(got, []int{2}) {
-		t.Errorf("a note that was deleted: %v", got)
+		t.Errorf("after deleting a note: %v", got)
 	}
 	var e Exported
 	w.must("POST", "/api/export", "{}", &e)
@@ -121,12 +120,12 @@ func TestUnsureAndNotes(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(gone, w.read("fixed.csv")); diff != "" {
-		t.Errorf("what is unsure was changed: %s", diff)
+		t.Errorf("the label of an unsure image changed: %s", diff)
 	}
 }
 
-// TestReviewers: each reviewer has a separate list to decide, all see who decided what after deciding themselves, and
-// the corrected manifest follows the majority.
+// TestReviewers checks that each reviewer has a separate list of undecided images and is shown the decisions of others
+// only after deciding, and that the corrected manifest follows the majority.
 func TestReviewers(t *testing.T) {
 	w := newWorld(t, 100)
 	label := func(id int) string { return other(w.list[id].Given) }
@@ -156,7 +155,7 @@ func TestReviewers(t *testing.T) {
 	w.must("GET", "/api/rows?limit=5&reviewer=Dan", "", &rows)
 	if r := rows.Rows[4]; r.Decision != nil || r.Version != 0 || len(r.Others) != 0 || r.Differ ||
 		r.Outcome != "undecided" {
-		t.Errorf("a newcomer sees what others said: %+v", r)
+		t.Errorf("a reviewer without a decision is shown other decisions: %+v", r)
 	}
 	for query, want := range map[string][]int{
 		"state=decided&reviewer=Cyd": {1, 2}, "state=decided&reviewer=Dan": nil,
@@ -198,7 +197,7 @@ func TestReviewers(t *testing.T) {
 			}
 		}
 	}
-	// The server started again says the same, and each undoes their own.
+	// A restarted server has the same state, and each reviewer can undo only their own decisions.
 	before := w.found("state=differ")
 	if _, err := w.reopened(nil); err != nil {
 		t.Fatal(err)
@@ -218,11 +217,11 @@ func TestReviewers(t *testing.T) {
 	if i := slices.IndexFunc(c.Changed, func(s state) bool { return s.ID == 4 }); i < 0 ||
 		c.Changed[i].Version != 1 || c.Changed[i].Others[0].Reviewer != "Ben" ||
 		c.Changed[i].Others[0].Action != "drop" {
-		t.Errorf("Ann hears %+v", c)
+		t.Errorf("Ann's changes are %+v", c)
 	}
 }
 
-// Decisions on images that the manifest no longer has are counted and named, whatever was decided.
+// TestDecisionsOnGoneImages checks that decisions on images that are not in the manifest are counted and listed.
 func TestDecisionsOnGoneImages(t *testing.T) {
 	w := newWorld(t, 100)
 	first := w.list[0].Path

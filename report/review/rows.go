@@ -2,14 +2,14 @@ package review
 
 import "math"
 
-// pic is an image to show.
+// pic is an image shown on the page, as JSON.
 type pic struct {
 	Key   string `json:"key"`
 	Path  string `json:"path"`
 	Label string `json:"label"`
 }
 
-// row is an image of the manifest as a reviewer sees it.
+// row is an image of the manifest with its audit and its decisions as a reviewer sees them, as JSON.
 type row struct {
 	ID             int      `json:"id"`
 	Key            string   `json:"key"`
@@ -17,7 +17,7 @@ type row struct {
 	Path           string   `json:"path"`
 	Given          string   `json:"given"`
 	Suggested      string   `json:"suggested"`
-	Score          *float64 `json:"score"` // null: not judged
+	Score          *float64 `json:"score"` // null: not scored
 	SuggestedScore *float64 `json:"suggested_score"`
 	Probable       bool     `json:"score_is_probability"`
 	ProbableToo    bool     `json:"suggested_score_is_probability"`
@@ -28,20 +28,20 @@ type row struct {
 	ForSuggested   []pic    `json:"suggested_neighbours"`
 	Copies         []pic    `json:"copies"`
 	Group          []pic    `json:"group"`    // the other duplicates of the image
-	Problems       []string `json:"problems"` // of the image file, each with the reason
+	Problems       []string `json:"problems"` // problems of the image file, with explanations
 	Split          string   `json:"split"`
-	Audited        bool     `json:"audited"` // it is in the audit
-	Verdict        string   `json:"verdict"` // of duplicates with different labels: right, wrong or look
+	Audited        bool     `json:"audited"` // the image is in the audit
+	Verdict        string   `json:"verdict"` // verdict on duplicates with different labels: right, wrong or look
 	seen
 }
 
-// mostNear is the largest number of images of each list of a row.
+// mostNear is the maximum number of images in each list of a row.
 const mostNear = 64
 
 func (t *table) newPic(id int) pic { e := &t.images[id]; return pic{e.key(), e.Path, e.Given} }
 
-// newRow returns the row of an id as a reviewer sees it. Images that are not in the manifest cannot be shown and are
-// left out.
+// newRow returns the row of an image as a reviewer sees it. Lists leave out images that are not in the manifest,
+// because the page cannot show them.
 func (d *decided) newRow(id int, reviewer string) row {
 	t := d.table
 	e := &t.images[id]
@@ -83,7 +83,7 @@ func (d *decided) newRow(id int, reviewer string) row {
 	return r
 }
 
-// numberOrNil returns a number, or nil for NaN, which JSON does not have.
+// numberOrNil returns v, or nil for NaN, which JSON cannot represent.
 func numberOrNil(v *float64) *float64 {
 	if v == nil || math.IsNaN(*v) {
 		return nil
@@ -91,9 +91,9 @@ func numberOrNil(v *float64) *float64 {
 	return v
 }
 
-// findTypical returns n images that are typical of a class: first the least suspect of the audit that are not flagged,
-// then images that the audit does not list (some lists hold only suspects), then suspects. Images found wrong are left
-// out.
+// findTypical returns up to n images that are typical of a class: first audited images that are not flagged, then
+// images that are not in the audit (some lists contain only suspects), then suspects; each time the least suspect
+// first. It leaves out images whose label was decided to be wrong.
 func (d *decided) findTypical(class string, n int) []pic {
 	t, lists := d.table, [3][]pic{}
 	for _, id := range t.orders["least"]() {

@@ -11,8 +11,8 @@ import (
 	"winnow/report/review/decisions"
 )
 
-// TestDeletedDecisions: a decision is refused when the file was removed, with a way to save the earlier ones.
-// The downloaded file, put in its place, contains them, and the server continues from there.
+// TestDeletedDecisions removes the decisions file of a running server. Further decisions must be refused, and the
+// earlier decisions can be downloaded; a server continues with the downloaded file.
 func TestDeletedDecisions(t *testing.T) {
 	w := newWorld(t, 60)
 	file := filepath.Join(w.dir, "m.decisions.db")

@@ -19,19 +19,19 @@ import (
 //go:embed page
 var embedded embed.FS
 
-// part is a file of the page.
+// part is a file of the page with its content type.
 type part struct {
 	kind string
 	data []byte
 }
 
-// kinds are the content types of the page's files by extension.
+// kinds maps the extensions of the page's files to content types.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// pageParts returns the files of the page by their addresses.
+// pageParts returns the files of the page by URL path.
 func pageParts() map[string]part {
 	parts := map[string]part{}
 	entries, _ := embedded.ReadDir("page") // embedded, so it exists
@@ -47,23 +47,23 @@ func pageParts() map[string]part {
 	return parts
 }
 
-// lane limits how many requests of a kind are answered at the same time; more wait. A nil lane has no limit.
+// lane is a semaphore that limits how many requests of a kind run at the same time. A nil lane has no limit.
 type lane chan struct{}
 
-// Answers from memory must not wait for requests that decode pictures or write whole files.
+// Requests answered from memory have their own lane, so that they do not wait for requests that access files.
 const (
 	quickAtOnce = 64
 	slowAtOnce  = 32
 )
 
-// route says how requests to an address are answered.
+// route holds the method, the lane and the handler of a URL path.
 type route struct {
 	method string
 	lane   lane
 	handle http.HandlerFunc
 }
 
-// listRoutes returns the handlers by address. All pictures are under the last two.
+// listRoutes returns the routes by URL path. The last two paths are prefixes.
 func (r *Reviewer) listRoutes() map[string]route {
 	const read = http.MethodGet
 	quick, slow := make(lane, quickAtOnce), make(lane, slowAtOnce)
@@ -82,7 +82,7 @@ func (r *Reviewer) listRoutes() map[string]route {
 		"/api/undo":   {change, quick, handlePost(r.postUndo)},
 		"/api/redo":   {change, quick, handlePost(r.postRedo)},
 
-		// Searches have a queue of their own.
+		// Searches need no lane: Reviewer.turn admits one at a time.
 		"/api/similar": {read, nil, handleGet(r.getSimilar)},
 		"/api/search":  {change, nil, r.postSearch},
 
@@ -100,10 +100,10 @@ func (r *Reviewer) listRoutes() map[string]route {
 	return routes
 }
 
-// Prefixes of the addresses of pictures.
+// Prefixes of the URL paths of thumbnails and image files.
 const thumbs, images = "/thumb/", "/image/"
 
-// Handler answers all requests. Put it behind a [Guard].
+// Handler returns a handler for all requests. It must be protected by a [Guard].
 func (r *Reviewer) Handler() http.Handler {
 	routes := r.listRoutes()
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -116,7 +116,7 @@ func (r *Reviewer) Handler() http.Handler {
 		to, ok := routes[path]
 		switch {
 		case !ok:
-			answerError(w, refuseWith(http.StatusNotFound, "there is nothing at %.100q", path))
+			answerError(w, refuseWith(http.StatusNotFound, "%.100q does not exist", path))
 			return
 		case req.Method != to.method:
 			w.Header().Set("Allow", to.method)
@@ -144,39 +144,38 @@ func (r *Reviewer) Handler() http.Handler {
 	})
 }
 
-// change is the method of requests that change something.
+// change is the HTTP method of requests that change state.
 const change = http.MethodPost
 
-// readWholeBody reads a request's body before the request takes a lane: those whose bodies come slowly hold up nobody
-// else.
+// readWholeBody reads a request's body before the request enters a lane, so that slow clients do not block others.
 func readWholeBody(w http.ResponseWriter, req *http.Request) (io.ReadCloser, error) {
 	data, err := readBody(http.MaxBytesReader(w, req.Body, mostJSON))
 	return io.NopCloser(bytes.NewReader(data)), err
 }
 
-// readBody reads a body to its end.
+// readBody reads a request body to its end.
 func readBody(body io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(body)
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return nil, refuseWith(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
 	}
 	if err != nil && !isRefusal(err) {
-		err = refuseWith(http.StatusBadRequest, "the request did not come to its end: %v", err)
+		err = refuseWith(http.StatusBadRequest, "the request's body could not be read: %v", err)
 	}
 	return data, err
 }
 
-// sendPart sends a part of the page.
+// sendPart sends a file of the page.
 func (p part) sendPart(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", p.kind)
 	w.Header().Set("Cache-Control", "no-cache")
 	_, _ = w.Write(p.data) // the client may be gone
 }
 
-// grace is how long current requests may take when the server ends.
+// grace is the time that running requests have to finish when the server shuts down.
 const grace = 5 * time.Second
 
-// Serve answers at a listener until ctx is done, and then lets the current requests finish.
+// Serve serves requests from a listener until ctx is done. It then waits up to [grace] for running requests.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Logger) error {
 	server := &http.Server{
 		Handler: h, ErrorLog: errorLog,

@@ -7,30 +7,30 @@ import (
 	"winnow/report/review/decisions"
 )
 
-// session is the answer to the page's first request.
+// session is the response to the page's first request.
 type session struct {
 	Title    string         `json:"title"`
 	Audit    string         `json:"audit"`
-	Sum      string         `json:"sum"` // distinguishes audits; the page sends it with decisions
+	Sum      string         `json:"sum"` // hash of the audit; the page sends it with decisions
 	Manifest string         `json:"manifest"`
-	Out      string         `json:"out"`    // "": the corrected manifest can only be downloaded
-	Total    int            `json:"total"`  // images of the audit
-	Images   int            `json:"images"` // of the manifest
+	Out      string         `json:"out"`    // "": download only
+	Total    int            `json:"total"`  // number of images in the audit
+	Images   int            `json:"images"` // number of images in the manifest
 	Home     View           `json:"home"`
 	Splits   []sessionSplit `json:"splits"`
 	Reading  reading        `json:"reading"`
 	Missing  Missing        `json:"missing"`
-	Findings map[string]int `json:"findings"` // groups of each kind of finding
+	Findings map[string]int `json:"findings"` // number of groups of each kind of finding
 	Kinds    map[string]int `json:"kinds"`
 	Drawn    bool           `json:"drawn"` // suspects are images drawn at random
 	Similar  bool           `json:"similar"`
-	Learns   bool           `json:"learns"`    // the order of undecided images follows the decisions
-	NoUpload string         `json:"no_upload"` // why files cannot be searched for; "": they can
+	Learns   bool           `json:"learns"`    // undecided images are reranked after decisions
+	NoUpload string         `json:"no_upload"` // why uploads do not work; "": they work
 	Reviewer string         `json:"reviewer"`  // the name that the page suggests
 	Notice   string         `json:"notice"`
-	Next     []string       `json:"next"` // commands that continue with the decisions
+	Next     []string       `json:"next"` // commands to run after the review
 	progress
-	Classes []sessionClass `json:"classes"` // instead of the progress's
+	Classes []sessionClass `json:"classes"` // replaces progress.Classes
 
 	HasTruth bool `json:"has_truth"` // always false: reviewers must not see the true labels
 }
@@ -38,7 +38,7 @@ type session struct {
 // sessionClass is a class of the manifest.
 type sessionClass struct {
 	Name     string `json:"name"`
-	Called   string `json:"called"` // the name shown on the page; "": Name
+	Called   string `json:"called"` // the name to show; "": Name
 	Images   int    `json:"images"`
 	Suspects int    `json:"suspects"`
 	Decided  int    `json:"decided"` // number of decided suspects
@@ -50,11 +50,11 @@ type sessionSplit struct {
 	Images int    `json:"images"`
 }
 
-// reading says how the manifest was read.
+// reading describes how the manifest was read.
 type reading struct {
-	Form     string   `json:"form"`     // such as "class folders"; "": a table
-	Lines    []string `json:"lines"`    // what needs attention: what was left out, and why
-	Labelled int      `json:"labelled"` // images with a label
+	Form     string   `json:"form"`     // format, such as "class folders"; "": a table
+	Lines    []string `json:"lines"`    // notes for the user, such as the files left out
+	Labelled int      `json:"labelled"` // number of images with a label
 }
 
 func (r *Reviewer) newSession() session {
@@ -102,7 +102,7 @@ func (r *Reviewer) newSession() session {
 	return s
 }
 
-// confused is a pair of labels that are confused, as JSON.
+// confused counts the suspects with a given and a suggested label, as JSON.
 type confused struct {
 	Given     string `json:"given"`
 	Suggested string `json:"suggested"`
@@ -111,7 +111,7 @@ type confused struct {
 	Accepted  int    `json:"accepted"`
 }
 
-// listConfusions returns the pairs of given and suggested label with the most suspects.
+// listConfusions returns the pairs of given and suggested label, most suspects first.
 func (r *Reviewer) listConfusions(most int) []confused {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()

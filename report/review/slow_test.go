@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Requests whose bodies do not come to their end hold up nobody: neither changes and rows, nor searches.
+// TestHalfSentBodies checks that requests with incomplete bodies do not block other requests or searches.
 func TestHalfSentBodies(t *testing.T) {
 	w := newWorld(t, 12)
 	half := func(path, kind string) {

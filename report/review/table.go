@@ -16,26 +16,27 @@ import (
 	"winnow/datasets/location"
 )
 
-// Reasons to look at an image.
+// Kinds of findings about an image.
 const (
 	suspect = "suspect" // its label is flagged
 	outlier = "outlier" // it fits no class
-	copied  = "copy"    // it has a near-duplicate with another label
-	grouped = "group"   // it has duplicates, of any label
+	copied  = "copy"    // it has a duplicate with another label
+	grouped = "group"   // it has duplicates with any label
 	faulty  = "problem" // the image file has a problem
 )
 
 var kindNames = []string{suspect, outlier, copied, grouped, faulty}
 
-// entry is an image of the manifest, with what the audit found. One that the audit lacks has its path and labels alone.
+// entry is an image of the manifest with its row of the audit. For an image that is not in the audit, the embedded
+// Suspect holds only the path and the labels.
 type entry struct {
 	suspects.Suspect
 	sample  int    // position in the manifest
-	split   string // or splits, such as "train and test"
+	split   string // one split or several, such as "train and test"
 	audited bool
 }
 
-// isOfKind reports whether there is this reason to look at the image.
+// isOfKind reports whether the audit found something of this kind about the image.
 func (e *entry) isOfKind(kind string) bool {
 	switch kind {
 	case suspect:
@@ -50,34 +51,34 @@ func (e *entry) isOfKind(kind string) bool {
 	return kind == faulty && len(e.Problems) > 0
 }
 
-// table is a manifest joined to its audit. An image's id is its position in images: first come the images of the audit,
-// most suspect first, then the others in the manifest's order.
+// table is a manifest joined to its audit. An image's id is its index in images, which contains first the images of the
+// audit, most suspect first, and then the others in the manifest's order.
 type table struct {
 	manifest *datasets.Dataset
-	classes  []string        // the manifest's classes, then labels found only in the audit or the decisions
-	isClass  map[string]bool // whether a label is one of these
+	classes  []string        // the manifest's classes, then other labels of the audit and the decisions
+	isClass  map[string]bool // set of classes
 	sum      string          // hash of the audit's paths and labels
 
 	images   []entry
-	audited  int            // images of the audit
-	id       map[string]int // by path
+	audited  int            // number of images in the audit
+	id       map[string]int // ids by path
 	place    []int          // ids in the manifest's order
 	splits   []sessionSplit
-	kinds    map[string]int          // images of each kind
-	orders   map[string]func() []int // all ids in an order, sorted on first use
+	kinds    map[string]int          // number of images of each kind
+	orders   map[string]func() []int // all ids by name of the order, sorted on first use
 	groups   map[int][]int           // ids of each group of duplicates
-	findings map[string][]finding    // by kind
+	findings map[string][]finding    // findings by kind
 	drawn    bool                    // the images were drawn at random
-	changed  int                     // rows of the audit that are not as they were written
+	changed  int                     // number of audit rows edited since they were written
 }
 
-// none stands for no image.
+// none is the id of no image.
 const none = -1
 
-// Audit is the list of an audit, joined to its manifest.
+// Audit is an audit's list joined to its manifest.
 type Audit struct{ table *table }
 
-// ReadAudit joins an audit's file to the audited manifest.
+// ReadAudit reads an audit's list and joins it to the audited manifest.
 func ReadAudit(auditFile string, manifestFile location.Source, d *datasets.Dataset) (*Audit, error) {
 	each := func(yield func(suspects.Suspect) error) (bool, error) { return suspects.Each(auditFile, yield) }
 	t, err := newTable(d, each, auditFile, manifestFile)
@@ -91,7 +92,8 @@ func noAudit(manifestFile location.Source, d *datasets.Dataset) (*Audit, error) 
 	return &Audit{t}, err
 }
 
-// newTable joins an audit to the audited manifest. Both are the user's files, so a mismatch is an error.
+// newTable joins an audit to the audited manifest. It returns an error if they do not match. each yields the rows of
+// the audit and reports whether the audit has a column of flags.
 func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error) (calls bool, err error),
 	auditFile string, manifestFile location.Source) (*table, error) {
 	d.JoinSplits()
@@ -153,15 +155,14 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error)
 }
 
 func mismatch(auditFile, path, what string, manifestFile location.Source) error {
-	return fmt.Errorf("review: %s: image %q: %s %s: audit that manifest again, or name the one that was audited",
+	return fmt.Errorf("review: %s: image %q: %s %s: run the audit again, or use the manifest that was audited",
 		auditFile, path, what, manifestFile)
 }
 
-// splitsJoined stands between the splits of an image that is in several.
+// splitsJoined joins the names of the splits of an image that is in several splits.
 const splitsJoined = " and "
 
-// sortByRank orders the images by their ranks or, if there are none, by their scores, from which it then sets the
-// ranks.
+// sortByRank sorts the images by rank. If the audit has no ranks, it sorts them by score and sets the ranks.
 func (t *table) sortByRank() {
 	ranked := t.audited > 0 && t.images[0].Rank > 0
 	slices.SortStableFunc(t.images, func(a, b entry) int {
@@ -177,7 +178,7 @@ func (t *table) sortByRank() {
 	}
 }
 
-// sumOf returns a hash of the audit's paths and labels in order, which distinguishes audits.
+// sumOf returns a hash of the audit's paths and labels in order, which identifies the audit.
 func (t *table) sumOf() string {
 	h := sha256.New()
 	for i := range t.images {
@@ -190,8 +191,8 @@ func (t *table) sumOf() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// markSuspects chooses the suspects if the audit does not report which labels are flagged, as in lists of some other
-// tools: all images with another suggested label or, if there are none, all images.
+// markSuspects selects the suspects if the audit does not report which labels are flagged, as in lists of some other
+// tools. It flags all images with another suggested label or, if there are no such images, all images.
 func (t *table) markSuspects() {
 	other := slices.ContainsFunc(t.images, func(e entry) bool { return e.Given != e.Suggested })
 	for i := range t.images {
@@ -201,7 +202,7 @@ func (t *table) markSuspects() {
 	}
 }
 
-// indexImages counts and sorts what the page often needs.
+// indexImages computes the counts, groups and orders that requests need.
 func (t *table) indexImages() {
 	t.place = make([]int, len(t.images))
 	sizes := map[string]int{}
@@ -244,7 +245,7 @@ func (t *table) indexImages() {
 			return ids
 		}),
 		"class": sorted(func(a, b *entry) int {
-			if (a.Given == "") != (b.Given == "") { // those without a label come last
+			if (a.Given == "") != (b.Given == "") { // images without a label are last
 				return -cmp.Compare(a.Given, b.Given)
 			}
 			return cmp.Compare(a.Given, b.Given)
@@ -254,7 +255,7 @@ func (t *table) indexImages() {
 	}
 }
 
-// addClass adds a label that no image of the manifest has.
+// addClass adds a label to the classes, unless it is already a class.
 func (t *table) addClass(name string) {
 	if !t.isClass[name] {
 		t.isClass[name], t.classes = true, append(t.classes, name)
@@ -269,10 +270,10 @@ func (a *Audit) listFirstPaths(n int) (paths []string) {
 	return paths
 }
 
-// key returns an image's key in addresses.
+// key returns the image's key for URLs: its position in the manifest.
 func (e *entry) key() string { return strconv.Itoa(e.sample) }
 
-// findKey returns the id of the image with this key, or none.
+// findKey returns the id of the image with a key, or none.
 func (t *table) findKey(key string) int {
 	v, err := strconv.ParseUint(key, 10, 31)
 	if err != nil || v >= uint64(len(t.place)) || t.images[t.place[v]].key() != key {

@@ -13,7 +13,7 @@ import (
 	"winnow/datasets/location"
 )
 
-// TestDoor: an audit and a manifest that do not belong together are refused, naming the image that shows it.
+// TestDoor checks that an audit and a manifest that do not match are refused with an example image.
 func TestDoor(t *testing.T) {
 	read := func(text string) *datasets.Dataset {
 		d, err := datasets.ReadManifest(strings.NewReader("path,label\n"+text), "m.csv", datasets.ReadOptions{})
@@ -43,7 +43,7 @@ func TestDoor(t *testing.T) {
 			t.Errorf("got %v, expected %q", err, c.want)
 		}
 	}
-	// A label that the manifest does not have may be suggested, and neighbours may be gone.
+	// A suggested label may be missing from the manifest, and so may neighbours.
 	e := entry("x.png", "a")
 	e.Suggested, e.SupportGiven = "new", []suspects.Near{{Path: "gone.png"}, {Path: "y.png"}}
 	table, err := newTable(read("x.png,a\ny.png,b\n"), each([]suspects.Suspect{e}), "a.csv", location.At("m.csv"))
@@ -55,8 +55,8 @@ func TestDoor(t *testing.T) {
 	}
 }
 
-// A picture in several splits is one image of the review, whose decision is about all its rows; unless the splits are
-// query and gallery, it is a leak.
+// TestTableOfSplits checks that an image in several splits is one image of the review, that its decision applies to all
+// its rows, and that it is a leak unless the splits are query and gallery.
 func TestTableOfSplits(t *testing.T) {
 	const list = "path,label,split\nx.png,a,train\ny.png,b,train\nx.png,a,test\ny.png,b,train\nz.png,b,query\n" +
 		"z.png,b,gallery\nx.png,a,test\n"
@@ -99,8 +99,7 @@ func TestTableOfSplits(t *testing.T) {
 	}
 }
 
-// TestSuspectsOfOthers: lists of other tools call no label wrong; then the images with another suggested label
-// are suspects.
+// TestSuspectsOfOthers checks that in other tools' lists, without flags, images with another suggestion are suspects.
 func TestSuspectsOfOthers(t *testing.T) {
 	w := newWorld(t, 100)
 	for i := range w.list {
@@ -121,7 +120,7 @@ func TestSuspectsOfOthers(t *testing.T) {
 	}
 }
 
-// reopened closes the server and opens its files again, changed.
+// reopened closes the server and opens its files again with a changed configuration.
 func (w *world) reopened(change func(*Config)) (*Reviewer, error) {
 	w.t.Helper()
 	w.close()
@@ -143,8 +142,8 @@ func (w *world) reopened(change func(*Config)) (*Reviewer, error) {
 	return r, nil
 }
 
-// TestCarriedOver: another audit of the same manifest keeps the decisions. A corrected manifest does not need
-// those that were applied. Decisions about other images are refused.
+// TestCarriedOver checks that decisions stay valid for another audit of the same manifest and for the corrected
+// manifest, and that decisions about other images are refused.
 func TestCarriedOver(t *testing.T) {
 	w := newWorld(t, 100)
 	given := w.list[2].Given
@@ -161,7 +160,7 @@ func TestCarriedOver(t *testing.T) {
 		t.Errorf("another audit: %v", counts(d))
 	}
 
-	// The corrected manifest: the dropped one is gone, the relabelled one has its label.
+	// In the corrected manifest, the dropped image is missing and the relabelled image has its new label.
 	mended := old[2]
 	mended.Given = other(given)
 	w.list = []suspects.Suspect{mended, old[1], old[5]}
@@ -174,10 +173,10 @@ func TestCarriedOver(t *testing.T) {
 		t.Errorf("the corrected manifest: %v, expected one undecided and two kept", counts(d))
 	}
 	if do, e := r.collectCorrections(); len(do) != 0 || e.Rows != 99 {
-		t.Errorf("mended again: %v, %+v", do, e)
+		t.Errorf("corrected again: %v, %+v", do, e)
 	}
 
-	// A label changed by somebody else since: that the old one was right says nothing.
+	// If a label has changed since, the decision that the old label was right is not used.
 	w.manifest = manifest
 	w.write("m.csv", strings.Replace(w.read("m.csv"), old[1].Path+","+old[1].Given,
 		old[1].Path+","+other(old[1].Given), 1))
@@ -190,12 +189,12 @@ func TestCarriedOver(t *testing.T) {
 	if d := r.decided; fmt.Sprint(counts(d)) != "[1 0 0 1]" {
 		t.Errorf("a changed label: %v", counts(d))
 	}
-	a := w.decide("t", 200, on(0, "keep", "", 1)) // its version went on
+	a := w.decide("t", 200, on(0, "keep", "", 1)) // the version of the decision stays 1
 	if a.Applied[0].Version != 2 {
 		t.Errorf("got %+v", a)
 	}
 
-	// Other images altogether.
+	// The decisions are about other images.
 	w.write("other.csv", "path,label\nelse.png,class a\nmore.png,class b\n")
 	w.list = []suspects.Suspect{{Path: "else.png", Given: "class a", Suggested: "class b"}}
 	w.manifest = w.dir + "/other.csv"
@@ -205,7 +204,7 @@ func TestCarriedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := New(c); err == nil || !strings.Contains(err.Error(),
-		"it is about other images; name another file of decisions") {
+		"use another decisions file") {
 		t.Errorf("other images: %v", err)
 	}
 	c.Decisions.Close()
@@ -222,7 +221,7 @@ func (w *world) read(name string) string {
 	return data
 }
 
-// TestReopened: a restarted server says the same as before.
+// TestReopened checks that a restarted server returns the same session and rows.
 func TestReopened(t *testing.T) {
 	w := newWorld(t, 100)
 	w.decide("one", 200, on(0, "drop", "", 0), on(1, "keep", "", 0))
@@ -239,12 +238,12 @@ func TestReopened(t *testing.T) {
 	if _, after := w.ask("GET", "/api/rows?limit=200", "", nil); after != rows {
 		t.Errorf("rows differ")
 	}
-	w.must("POST", "/api/redo", `{"tab":"one"}`, nil) // a tab that lived on may go on
+	w.must("POST", "/api/redo", `{"tab":"one"}`, nil) // a tab that stayed open can continue
 	w.must("POST", "/api/undo", `{"tab":"two"}`, nil)
 }
 
-// TestOrder: for any order of an audit's rows, the most suspect image comes first, by rank or else by score,
-// with its own neighbours.
+// TestOrder checks that for any order of an audit's rows the images are sorted by rank, or by score without ranks, and
+// keep their own neighbours.
 func TestOrder(t *testing.T) {
 	w := newWorld(t, 200)
 	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
@@ -285,13 +284,13 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// rowOf returns the row of an image that nobody decided about.
+// rowOf returns the row of an undecided image.
 func rowOf(t *table, id int) row {
 	d := &decided{table: t, votes: make([][]vote, len(t.images)), outcome: make([]outcome, len(t.images))}
 	return d.newRow(id, "")
 }
 
-// counts returns how many of the audit's images are undecided, kept, dropped and relabelled.
+// counts returns the numbers of the audit's images that are undecided, kept, dropped and relabelled.
 func counts(d *decided) []int {
 	c := d.countProgress().Counts
 	return []int{c[undecided], c[keep], c[drop], c[relabel]}

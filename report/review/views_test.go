@@ -14,8 +14,8 @@ import (
 	"winnow/run/embedding"
 )
 
-// TestStudioWithoutAudit: all images can be looked at and decided about; one without a label can be given one, but has
-// none to keep.
+// TestStudioWithoutAudit checks that all images can be listed and decided without an audit, and that an image without a
+// label can be relabelled but not kept.
 func TestStudioWithoutAudit(t *testing.T) {
 	w := newWorld(t, 40)
 	w.close()
@@ -62,7 +62,8 @@ func readWhole(t *testing.T, name string) string {
 	return text
 }
 
-// TestFindings: groups of each kind, contradicting copies first, with the label that the audit holds for likelier.
+// TestFindings checks the groups of each kind of finding: duplicates with different labels are first, with the label
+// that the audit finds more likely.
 func TestFindings(t *testing.T) {
 	w := newWorld(t, 100)
 	w.close()
@@ -82,7 +83,7 @@ func TestFindings(t *testing.T) {
 		at(i).Problems = []suspects.Problem{{Kind: "dark", Why: "as night"}}
 	}
 	at(10).Problems = append(at(10).Problems, suspects.Problem{Kind: "blurred", Why: "as fog"})
-	// Image 8 moves to the test split.
+	// Move image 8 to the test split.
 	moved := strings.Replace(readWhole(t, w.manifest), pathOf(8)+",class a,train", pathOf(8)+",class a,test", 1)
 	w.write("m.csv", moved)
 	w.open(nil)
@@ -134,7 +135,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestPlane: principal components at once, t-SNE on request; a lasso holds what lies inside.
+// TestPlane checks the map by principal components and by t-SNE, and that a lasso selects the images inside.
 func TestPlane(t *testing.T) {
 	const n = 100
 	w := newWorld(t, n)
@@ -154,7 +155,7 @@ func TestPlane(t *testing.T) {
 		}
 	}
 	if status, _ := w.ask("GET", "/api/places", "", nil); status != 404 {
-		t.Errorf("places before there are any: %d", status)
+		t.Errorf("positions before they are computed: %d", status)
 	}
 	w.must("GET", "/api/plane", "", &s)
 	settle(byComponents)
@@ -172,13 +173,13 @@ func TestPlane(t *testing.T) {
 		y := math.Float32frombits(binary.LittleEndian.Uint32(data[4+4*n+4*id:]))
 		class := binary.LittleEndian.Uint32(data[4+8*n+4*id:])
 		if x < 0 || x > 1 || y < 0 || y > 1 || w.review.table.images[id].Given != w.review.table.classes[class] {
-			t.Errorf("image %d of class %d lies at %v, %v", id, class, x, y)
+			t.Errorf("image %d of class %d is at %v, %v", id, class, x, y)
 		}
 		if x < 0.5 && x+y < 1.25 {
 			inside++
 		}
 	}
-	// x < 1/2 and x + y < 5/4, as a polygon that is not convex at one corner.
+	// The region x < 1/2 and x + y < 5/4, as a polygon with one concave corner.
 	var a struct{ Total int }
 	w.must("GET", "/api/rows?scope=all&limit=0&lasso=-1,-1,0.5,-1,0.5,0.75,-1,2.25", "", &a)
 	if a.Total != inside || inside == 0 || inside == n {
@@ -198,8 +199,8 @@ func TestPlane(t *testing.T) {
 	settle(byLikeness)
 }
 
-// TestGuessed: a list that was found and is about other images is left out, and the page says so; one that was named
-// is refused.
+// TestGuessed checks that a list found automatically that is about other images is ignored with a notice, and that such
+// a list given by the user is refused.
 func TestGuessed(t *testing.T) {
 	w := newWorld(t, 20)
 	w.list[3].Path = "images/elsewhere.png"

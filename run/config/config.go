@@ -1,8 +1,8 @@
 // Package config is the configuration of a training run: all settings with their defaults, read strictly from YAML and
 // from key=value settings, validated, and written with every choice made.
 //
-// Precedence: defaults ← file ← settings given on the command line. An unknown key is an error that lists the known
-// ones. The package builds nothing: package run does.
+// A file overrides the defaults, and settings on the command line override the file. An unknown key is an error that
+// lists the known keys. Package run builds the training from a configuration.
 package config
 
 import (
@@ -11,28 +11,28 @@ import (
 	"winnow/train"
 )
 
-// Run has all settings of a training run.
+// Run holds all settings of a training run.
 type Run struct {
 	Seed           uint64             `yaml:"seed"`
 	Method         string             `yaml:"method"` // metric, or one of packages peers and selective
 	Data           Data               `yaml:"data"`
-	Head           head.Config        `yaml:"head"` // in is taken from the features
-	MetricLearning `yaml:",inline"`   // of the method metric; audits also read the filter's settings
-	Peers          Peers              `yaml:"peers"`     // of the methods of package peers
-	Selective      Selective          `yaml:"selective"` // of the methods of package selective
+	Head           head.Config        `yaml:"head"` // Head.In is the dimension of the features
+	MetricLearning `yaml:",inline"`   // settings of the method metric; audits also read its filter
+	Peers          Peers              `yaml:"peers"`     // settings of the methods of package peers
+	Selective      Selective          `yaml:"selective"` // settings of the methods of package selective
 	Sampler        Sampler            `yaml:"sampler"`
 	Length         Length             `yaml:"length"`
 	Solver         train.SolverConfig `yaml:"solver"`
 	Schedule       Schedule           `yaml:"schedule"`
-	LossSolver     train.SolverConfig `yaml:"loss_solver"` // of parameters of the losses
+	LossSolver     train.SolverConfig `yaml:"loss_solver"` // solver of the losses' parameters
 	LossSchedule   Schedule           `yaml:"loss_schedule"`
 
 	Finetune         Finetune           `yaml:"finetune"`
-	BackboneSolver   train.SolverConfig `yaml:"backbone_solver"`   // of the backbone's trained weights
+	BackboneSolver   train.SolverConfig `yaml:"backbone_solver"`   // solver of the backbone's trained weights
 	BackboneSchedule Schedule           `yaml:"backbone_schedule"` // starts at finetune.start
 
 	Clip       float64    `yaml:"clip"`   // largest norm of the gradient of head and backbone together; 0: none
-	Screen     string     `yaml:"screen"` // judge of audits; labels that it calls wrong are left out; or none
+	Screen     string     `yaml:"screen"` // audit scorer whose flagged labels are left out of training; or none
 	Validation Validation `yaml:"validation"`
 	Checkpoint Span       `yaml:"checkpoint"` // interval; 0: only at the end and when stopped
 	LogEvery   int        `yaml:"log_every"`  // steps between two lines of metrics
@@ -40,15 +40,15 @@ type Run struct {
 	Diagnostics Diagnostics `yaml:"diagnostics"`
 }
 
-// Data says where the run's data are.
+// Data holds the paths of the run's data.
 type Data struct {
 	Manifest string `yaml:"manifest"`
-	Root     string `yaml:"root"`     // folder that the manifest's paths start from
-	Features string `yaml:"features"` // feature store; "": one is made of the images
-	Model    string `yaml:"model"`    // name or file of the backbone, fine-tuned or making the features; "": choose
+	Root     string `yaml:"root"`     // folder to which the manifest's paths are relative
+	Features string `yaml:"features"` // feature store; "": the run computes the features
+	Model    string `yaml:"model"`    // name or file of the backbone; "": the run chooses one
 }
 
-// Schedule is [train.ScheduleConfig] with its lengths as spans.
+// Schedule is a [train.ScheduleConfig] whose lengths are spans.
 type Schedule struct {
 	train.ScheduleConfig `yaml:",inline" hide:"warmup milestones"`
 
@@ -56,7 +56,7 @@ type Schedule struct {
 	Milestones []Span `yaml:"milestones"`
 }
 
-// In returns the schedule's configuration for epochs of that many steps.
+// In returns the schedule with spans converted to steps.
 func (s Schedule) In(stepsPerEpoch int) train.ScheduleConfig {
 	c := s.ScheduleConfig
 	c.Warmup, c.Milestones = s.WarmUp.In(stepsPerEpoch), nil
@@ -69,13 +69,13 @@ func (s Schedule) In(stepsPerEpoch int) train.ScheduleConfig {
 // tunedRefit is the default of finetune.refit if the backbone is trained.
 var tunedRefit = Epochs(1)
 
-// Values of Screen: none, and the default if labels are filtered.
+// Values of Run.Screen: none, and the default for runs with a filter.
 const (
 	NoScreen    = "none"
 	usualScreen = judges.Default
 )
 
-// Validation says how the best state is chosen; without a validation split, the last state is.
+// Validation holds the settings for choosing the best state. Without a validation split, the last state is kept.
 type Validation struct {
 	Every    Span   `yaml:"every"`
 	Measure  string `yaml:"measure"`  // p@1 or nearest-class-mean
@@ -89,7 +89,8 @@ type Validation struct {
 // UsualHoldOut is the default of HoldOut if the backbone is trained, and in sweeps.
 const UsualHoldOut = 0.1
 
-// Share returns the share of the training images to hold out; none to measure class means, which held-out classes lack.
+// Share returns the share of the training images to hold out. It is 0 if validation compares with class means, because
+// held-out classes have no mean in the train split.
 func (v Validation) Share() float64 {
 	if v.Measure != MeasureP1 {
 		return 0
@@ -97,24 +98,24 @@ func (v Validation) Share() float64 {
 	return v.HoldOut
 }
 
-// Diagnostics says how often the filter is examined.
+// Diagnostics holds the interval at which the filter's decisions are recorded.
 type Diagnostics struct {
 	Every Span `yaml:"every"` // 0: never
 }
 
 // Measures of validation.
 const (
-	MeasureP1 = "p@1" // an image's nearest neighbour has its class
-	// the nearest class mean of the train split, which has the classes, is its own
+	MeasureP1 = "p@1" // share of images whose nearest neighbour has the same class
+	// MeasureClassMean is the share of images whose nearest class mean of the train split is that of their class.
 	MeasureClassMean = "nearest-class-mean"
 )
 
-// Default returns a linear head that starts from whitening and is trained with PRISM: memory contrastive loss and
-// vMF-Sim at an estimated noise rate, on labels that the judge of audits has screened. The learning rate is small on
-// purpose, because a high one destroys the whitened start. On synthetic clusters with half the labels wrong (100 steps,
-// mean P@1 of unseen classes over 3 seeds; whitened 0.616) Adam gave 0.619 at 1e-5, 0.627 at 3e-4, 0.662 at 1e-3, 0.700
-// at 3e-3, 0.673 at 1e-2, and at 1e-1 nothing better than the start; real runs are ten times longer and drift as much
-// at a tenth of the rate.
+// Default returns the settings for a linear head that starts from whitening and is trained with PRISM: memory
+// contrastive loss and vMF-Sim at an estimated noise rate, on screened labels. The learning rate is small, because a
+// high rate destroys the whitened start. On synthetic clusters with half the labels wrong (100 steps, mean P@1 of
+// unseen classes over 3 seeds; whitened 0.616), Adam reached 0.619 at 1e-5, 0.627 at 3e-4, 0.662 at 1e-3, 0.700 at
+// 3e-3, 0.673 at 1e-2, and no improvement at 1e-1. Real runs are ten times longer, and drift as far at a tenth of the
+// rate.
 func Default() Run {
 	c := Run{
 		Seed:           1,

@@ -120,8 +120,8 @@ func TestAnotherSolverBringsItsDefaults(t *testing.T) {
 	}
 }
 
-// With a filter, labels are screened. If the backbone is trained too, the bank is filled, with and without a filter, so
-// that the two can be compared. Settings and files override both.
+// With a filter, labels are screened by default. In fine-tuning, the bank is filled with and without a filter, so that
+// both runs can be compared. Settings and files override both defaults.
 func TestFilteringOfFinetuning(t *testing.T) {
 	for _, c := range []struct {
 		text     string
@@ -146,13 +146,13 @@ func TestFilteringOfFinetuning(t *testing.T) {
 	} {
 		got := parseText(t, c.text, c.settings...)
 		if got.Screen != c.screen || got.Bank.Fill != c.fill {
-			t.Errorf("%q, %q: screened by %s, memory filled: %v; expected %s, %v", c.text, c.settings, got.Screen,
+			t.Errorf("%q, %q: screened by %s, bank filled: %v; expected %s, %v", c.text, c.settings, got.Screen,
 				got.Bank.Fill, c.screen, c.fill)
 		}
 	}
 }
 
-// An error names the place and the key.
+// An error names the line and the key.
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"solver:\n  lr: 1e-3\n  lrr: 2\n": "config: run.yaml:3:3: unknown key solver.lrr (did you mean \"lr\"?)" +
@@ -194,7 +194,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Validation refuses values and combinations, by the key.
+// Validate returns an error for invalid values and combinations.
 func TestValidate(t *testing.T) {
 	for _, setting := range []string{"losses=[]", "losses.0.name=tripplet", "losses.0.against=memory",
 		"losses.0.weight=0", "losses.0.weight=1e300", "losses.0.settings.margin=3", "losses.0.settings.mragin=0",
@@ -237,7 +237,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%q with %s is accepted", text, setting)
 		}
 	}
-	// has parameters but no proxies
+	// this loss has parameters, but no proxies
 	own := parseText(t, "", "filter.scorer=proxysim", "losses=[{name: margin, settings: {learn: class}}]")
 	if own.Validate() == nil {
 		t.Error("proxysim is accepted with a margin loss")
@@ -254,7 +254,7 @@ func TestMarshalReadsBackTheSame(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	c.Losses[0].Settings["form"] = "true" // a word that looks like something else
+	c.Losses[0].Settings["form"] = "true" // a string that looks like a bool
 	text, err := config.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
@@ -288,7 +288,7 @@ func TestFlattenSeesEveryChange(t *testing.T) {
 		"schedule.warm_up=1 epoch", "schedule.milestones=[1 epoch]", "solver.eps=1e-7", "loss_solver.lr=1",
 		"sampler.variant=uniform", "validation.patience=1", "data.features=x"} {
 		if cmp.Equal(base, config.Flatten(parseText(t, "", setting))) {
-			t.Errorf("%s: not seen", setting)
+			t.Errorf("%s: the flattened configurations are equal", setting)
 		}
 	}
 }
@@ -314,7 +314,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// FuzzConfig: no text makes the reader panic, and valid configurations are written and read back unchanged.
+// FuzzConfig checks that no text makes Parse panic, and that a valid configuration is written and read back unchanged.
 func FuzzConfig(f *testing.F) {
 	text, err := config.Marshal(config.Default())
 	if err != nil {

@@ -8,41 +8,42 @@ import (
 	"winnow/train"
 )
 
-// Values of Finetune.Weights, besides the name of a stage.
+// Values of Finetune.Weights other than the name of a stage.
 const (
-	NoWeights  = "none" // a head on stored features
+	NoWeights  = "none" // train only a head, on stored features
 	AllWeights = "all"
 )
 
 // Values of Finetune.BatchNorm: which statistics batch normalization uses.
 const (
 	FrozenNorm = "frozen" // the stored running statistics
-	TrainNorm  = "train"  // those of the batch, or of each chunk; the running ones follow
-	AutoNorm   = Auto     // train if the network is drawn and has learned nothing yet; else frozen
+	TrainNorm  = "train"  // the statistics of the batch, or of each chunk; they update the running statistics
+	AutoNorm   = Auto     // train if the network is untrained, else frozen
 )
 
-// NoAugmentation gives the network every image as extraction does.
+// NoAugmentation is the augmentation that leaves every image as in extraction.
 const NoAugmentation = "none"
 
-// AutoAugmentation mirrors coloured pictures (the recipe flip) if the whole network is trained, because then no part of
-// its output could be cached, and else changes nothing. A run's files have the choice.
+// AutoAugmentation mirrors images at random (the recipe flip) if they are coloured and the whole network is trained.
+// Otherwise it leaves them unchanged, so that the output of the frozen part can be cached. A run's files contain the
+// recipe that was chosen.
 const AutoAugmentation = Auto
 
 // Values of Finetune.Loss.
 const (
 	GivenLoss = "given" // the losses of the configuration
-	autoLoss  = Auto    // those, or cross entropy if it is better: see [Run.ResolveLoss]. A run's files have the choice
+	autoLoss  = Auto    // the losses of the configuration or cross entropy, see [Run.ResolveLoss]
 )
 
-// Finetune says how the backbone is trained.
+// Finetune holds the settings for training the backbone.
 type Finetune struct {
-	Weights    string     `yaml:"weights"`     // none, all, or the first stage
+	Weights    string     `yaml:"weights"`     // none, all, or the first stage to train
 	BatchNorm  string     `yaml:"batch_norm"`  // frozen, train or auto
-	Momentum   float64    `yaml:"momentum"`    // share of the old running statistics that stays, with batch_norm train
-	Start      Span       `yaml:"start"`       // until then the backbone rests, while the head warms up
-	Refit      Span       `yaml:"refit"`       // after Start, when the head starts again by whitening; 0: never
+	Momentum   float64    `yaml:"momentum"`    // share of the old running statistics to keep, with batch_norm train
+	Start      Span       `yaml:"start"`       // span in which the backbone is frozen, while the head warms up
+	Refit      Span       `yaml:"refit"`       // span after Start until the head is whitened anew; 0: never
 	Chunk      int        `yaml:"chunk"`       // images in a pass of the network; 0: the whole batch
-	CacheLimit text.Bytes `yaml:"cache_limit"` // memory for output of the frozen part, or for decoded pictures; 0: none
+	CacheLimit text.Bytes `yaml:"cache_limit"` // memory for output of the frozen part, or for decoded images; 0: none
 	Augment    string     `yaml:"augment"`     // none, auto, or a recipe of package backbone
 	Loss       string     `yaml:"loss"`        // given, or auto, which may replace the losses by cross entropy
 }
@@ -52,20 +53,21 @@ func defaultFinetune() Finetune {
 		Augment: NoAugmentation, Loss: GivenLoss}
 }
 
-// Default learning rates of a backbone: pretrained, drawn, and drawn with cross entropy by [Run.ResolveLoss].
+// Default learning rates of a backbone: pretrained, untrained, and untrained with cross entropy by [Run.ResolveLoss].
 const (
 	tunedLR  = 1e-4
 	drawnLR  = 1e-3
 	closedLR = 3e-3
 )
 
-// manyImages per class are enough for cross entropy to train a drawn network: validation preferred it to contrastive
-// loss for every draw of 50, 100 and 200 images per class of CIFAR-10, but not for all of 25.
+// manyImages is the number of images per class from which cross entropy trains an untrained network better than
+// contrastive loss. On CIFAR-10, validation preferred cross entropy for all samples of 50, 100 and 200 images per
+// class, but not for all samples of 25.
 const manyImages = 50
 
-// ResolveLoss chooses the losses if they are left open, and reports whether it chose cross entropy: if the network is
-// drawn, if all validation classes are trained (closed), and if classes have at least 50 images on average. Settings
-// that need other losses keep them. Call it before [Run.ResolveUsualLR].
+// ResolveLoss chooses the losses if they are left open, and reports whether it chose cross entropy. It does so if the
+// network is untrained (drawn), all classes of validation are in training (closed), classes have at least 50 images on
+// average, and no other setting needs the default losses. Call it before [Run.ResolveUsualLR].
 func (c *Run) ResolveLoss(drawn, closed bool, perClass int) bool {
 	open := c.Finetune.Loss == autoLoss
 	c.Finetune.Loss = GivenLoss
@@ -79,8 +81,7 @@ func (c *Run) ResolveLoss(drawn, closed bool, perClass int) bool {
 	return true
 }
 
-// ResolveUsualLR sets the backbone's default rate if none is given; drawn says that the network has learned nothing
-// yet.
+// ResolveUsualLR sets the backbone's default learning rate if none is given. drawn means that the network is untrained.
 func (c *Run) ResolveUsualLR(drawn bool) {
 	switch {
 	case c.BackboneSolver.LR.Choose != train.Usual:
@@ -94,7 +95,7 @@ func (c *Run) ResolveUsualLR(drawn bool) {
 // On reports whether the backbone is trained.
 func (f Finetune) On() bool { return f.Weights != NoWeights }
 
-// checkFinetune checks everything that does not need the backbone.
+// checkFinetune checks the settings as far as possible without the backbone.
 func (f Finetune) checkFinetune() error {
 	switch {
 	case f.Weights == "" || strings.ContainsAny(f.Weights, " \t\n"):

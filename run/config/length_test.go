@@ -45,7 +45,7 @@ func TestLengthByImages(t *testing.T) {
 	}
 }
 
-// Without validation a shorter length is chosen, unless the network is drawn.
+// Without a validation split, the automatic length is shorter, unless the network is untrained.
 func TestLengthWithoutValidation(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings []string
@@ -74,7 +74,7 @@ func TestLengthWithoutValidation(t *testing.T) {
 	}
 }
 
-// The default rate of a network stays open until it is known whether the network is drawn.
+// The default learning rate of a network stays open until the run knows whether the network is untrained.
 func TestUsualRate(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings []string
@@ -100,7 +100,7 @@ func TestUsualRate(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		} else if again, err := config.Parse("config.yaml", text, nil); err != nil ||
 			again.BackboneSolver.LR != run.BackboneSolver.LR {
-			t.Errorf("%s: %v, %v on paper, expected %v", name, again.BackboneSolver.LR, err, run.BackboneSolver.LR)
+			t.Errorf("%s: read back as %v, %v, expected %v", name, again.BackboneSolver.LR, err, run.BackboneSolver.LR)
 		}
 		if run.ResolveUsualLR(c.drawn); config.Flatten(run)["backbone_solver.lr"] != c.want {
 			t.Errorf("%s: found %s, expected %s", name, config.Flatten(run)["backbone_solver.lr"], c.want)
@@ -112,12 +112,12 @@ func TestUsualRate(t *testing.T) {
 			err = run.Validate()
 		}
 		if err == nil {
-			t.Errorf("%s is taken", bad)
+			t.Errorf("%s is accepted", bad)
 		}
 	}
 }
 
-// A run's files are read as it was run: --resume makes no choice again.
+// The files of a run contain the choices that were made, so that --resume does not choose again.
 func TestLengthKept(t *testing.T) {
 	run, err := config.Parse("", nil, []string{"finetune.weights=all", "data.model=m"})
 	if err != nil {
@@ -131,7 +131,7 @@ func TestLengthKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := config.Parse("config.yaml", before, nil); err != nil || !again.Length.Auto {
-		t.Errorf("%v, %v: an automatic length is lost on paper", again.Length, err)
+		t.Errorf("%v, %v: an automatic length is not read back", again.Length, err)
 	}
 	run.ResolveLength(60_000)
 	after, err := config.Marshal(run)
@@ -147,11 +147,11 @@ func TestLengthKept(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := config.Parse("", nil, []string{"length=autos"}); err == nil {
-		t.Error("a misspelt length is taken")
+		t.Error("a misspelt length is accepted")
 	}
 }
 
-// Losses that nobody names stay open until network and classes are known.
+// Losses that the user does not name stay open until the run knows the network and the classes.
 func TestResolveLoss(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings      []string
@@ -204,11 +204,11 @@ func TestResolveLoss(t *testing.T) {
 	if run, err := config.Parse("config.yaml", []byte("finetune: {weights: all}\n"),
 		[]string{"data.model=m"}); err != nil ||
 		run.ResolveLoss(true, true, 450) {
-		t.Errorf("%v: a file, which is a whole set of settings, leaves its losses open", err)
+		t.Errorf("%v: the losses of a file stay open, expected fixed losses", err)
 	}
 	if run, err := config.Parse("", nil, []string{"finetune.weights=all", "finetune.loss=both",
 		"data.model=m"}); err != nil ||
 		run.Validate() == nil {
-		t.Errorf("%v: finetune.loss=both is taken", err)
+		t.Errorf("%v: finetune.loss=both is accepted", err)
 	}
 }

@@ -12,21 +12,21 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Marshal writes the configuration as YAML that [Parse] reads back to the same.
+// Marshal writes the configuration as YAML, from which [Parse] reads the same configuration.
 func Marshal(c Run) ([]byte, error) {
 	return yaml.Marshal(convertToTree(reflect.ValueOf(c)))
 }
 
-// convertToTree returns a value as the YAML package takes it, in the order of the fields.
+// convertToTree converts a value to types of the YAML package that keep the order of the fields.
 func convertToTree(v reflect.Value) any {
 	if text, ok := v.Interface().(encoding.TextMarshaler); ok {
 		b, err := text.MarshalText()
 		if err != nil {
-			panic("config: " + err.Error()) // our own types: cannot happen
+			panic("config: " + err.Error()) // impossible: all types are winnow's own
 		}
 		return string(b)
 	}
-	if number, ok := v.Interface().(interface{ Given() (float64, bool) }); ok { // else a word such as auto
+	if number, ok := v.Interface().(interface{ Given() (float64, bool) }); ok { // not given: a word such as auto
 		if value, given := number.Given(); given {
 			return value
 		}
@@ -56,14 +56,14 @@ func convertToTree(v reflect.Value) any {
 	return v.Interface()
 }
 
-// Flatten returns every value as text, by its dotted key: what two equal runs have in common.
+// Flatten returns every value as text by its dotted key, to compare two configurations.
 func Flatten(c Run) map[string]string {
 	flat := map[string]string{}
 	flattenTree(flat, "", convertToTree(reflect.ValueOf(c)))
 	return flat
 }
 
-// LossList names the losses of a flattened run, each with what it is computed against.
+// LossList lists the losses of a flattened configuration, such as "contrastive against bank".
 func LossList(flat map[string]string) string {
 	var names []string
 	for i := 0; flat[fmt.Sprintf("losses.%d.name", i)] != ""; i++ {
@@ -88,8 +88,8 @@ func flattenTree(flat map[string]string, path string, tree any) {
 	}
 }
 
-// eachField calls do for every key of a struct and its value. The fields of an inlined struct count as the struct's
-// own, except those in its hide tag.
+// eachField calls do for every key of a struct and its value. It includes the fields of inlined structs, except the
+// fields that a hide tag names.
 func eachField(v reflect.Value, do func(key string, field reflect.Value)) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)

@@ -36,6 +36,6 @@ func TestMethods(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	if c := parseText(t, "method: co-teaching\npeers: {gradual: 15 steps}\n"); c.Peers.In(c.Method, 7).Gradual != 3 {
-		t.Errorf("15 steps of 7 an epoch are %d epochs", c.Peers.In(c.Method, 7).Gradual)
+		t.Errorf("15 steps at 7 steps per epoch are %d epochs, expected 3", c.Peers.In(c.Method, 7).Gradual)
 	}
 }

@@ -12,16 +12,16 @@ import (
 	"winnow/losses"
 )
 
-// Metric is the method that learns a metric with losses and a filter.
+// Metric is the method that trains by metric learning losses and a filter.
 const Metric = "metric"
 
-// MetricLearning has the settings of the method [Metric].
+// MetricLearning holds the settings of the method [Metric].
 type MetricLearning struct {
 	Losses       []Loss    `yaml:"losses"`
 	Bank         Bank      `yaml:"bank"`
 	Filter       Filter    `yaml:"filter"`
-	SelfPaced    SelfPaced `yaml:"selfpaced"`     // weights of the samples
-	PaperVariant bool      `yaml:"paper_variant"` // losses, filter and weights as their papers print them
+	SelfPaced    SelfPaced `yaml:"selfpaced"`     // self-paced weights of samples
+	PaperVariant bool      `yaml:"paper_variant"` // use the formulas of losses, filter and weights as printed in papers
 }
 
 // defaultMetric returns PRISM: memory contrastive loss and vMF-Sim.
@@ -37,7 +37,7 @@ func defaultMetric() MetricLearning {
 	}
 }
 
-// refuseMetric refuses settings of the method metric for another method.
+// refuseMetric returns an error if another method has settings of the method metric.
 func (c *Run) refuseMetric() error {
 	switch {
 	case len(c.Losses) > 0, c.Bank.Size != 0, c.Filter.Scorer != NoFilter, c.Sampler.Views > 1, c.SelfPaced.On():
@@ -55,11 +55,11 @@ type Loss struct {
 	Name     string         `yaml:"name"`
 	Weight   float64        `yaml:"weight"`
 	Against  string         `yaml:"against"` // batch or bank
-	Start    Span           `yaml:"start"`   // before, the term is 0
+	Start    Span           `yaml:"start"`   // span in which the term is 0
 	Settings map[string]any `yaml:"settings"`
 }
 
-// Values of Loss.Against: what a batch is compared with.
+// Values of Loss.Against: the batch is compared with itself or with the memory bank.
 const (
 	AgainstBatch = "batch"
 	AgainstBank  = "bank"
@@ -67,7 +67,7 @@ const (
 
 func (l *Loss) setDefaults() { *l = Loss{Weight: 1, Against: AgainstBatch} }
 
-// Term returns the loss's name in the metrics.
+// Term returns the name of the loss in the metrics.
 func (l Loss) Term() string {
 	if l.Against == AgainstBank {
 		return l.Name + ":bank"
@@ -75,33 +75,32 @@ func (l Loss) Term() string {
 	return l.Name
 }
 
-// Bank is the memory of embeddings.
+// Bank holds the settings of the memory bank.
 type Bank struct {
-	Size int  `yaml:"size"` // vectors; 0: none
-	Fill bool `yaml:"fill"` // start with the training images as the untrained head embeds them; false: empty
+	Size int  `yaml:"size"` // number of embeddings; 0: no bank
+	Fill bool `yaml:"fill"` // start with embeddings of training images by the untrained head; false: empty
 }
 
-// NoFilter as a scorer keeps every row.
+// NoFilter is the scorer of a run that keeps every row.
 const NoFilter = "none"
 
-// Filter is [filters.Config] with its lengths as spans.
+// Filter is a [filters.Config] whose lengths are spans.
 type Filter struct {
 	filters.Config `yaml:",inline" hide:"rate warm_up avgsim_steps"`
 
 	Rate   Rate `yaml:"rate"`    // share to drop: the estimated noise rate
-	WarmUp Span `yaml:"warm_up"` // until then keep everything
-	AvgSim Span `yaml:"avgsim"`  // vmf: until then AvgSim judges
+	WarmUp Span `yaml:"warm_up"` // span in which every row is kept
+	AvgSim Span `yaml:"avgsim"`  // vmf: span in which AvgSim scores
 }
 
-// In returns the filter's configuration for epochs of that many steps. A rate that is not estimated yet is invalid.
+// In returns the filter's configuration with spans converted to steps. An unknown rate becomes an invalid number.
 func (f Filter) In(stepsPerEpoch int) filters.Config {
 	c := f.Config
 	c.Rate, c.WarmUp, c.AvgSimSteps = f.Rate.getShareOrUnknown(), f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
 	return c
 }
 
-// parseLoss reads a loss as a flag gives it: NAME, NAME:bank to compare with the memory bank, NAME:0.5 or NAME:bank:0.5
-// with a weight.
+// parseLoss parses a flag value: NAME, NAME:bank for the memory bank, or with a weight NAME:0.5 or NAME:bank:0.5.
 func parseLoss(text string) (Loss, error) {
 	var l Loss
 	l.setDefaults()
@@ -129,7 +128,7 @@ func (c *Run) checkLosses() error {
 		return nil
 	}
 	if len(c.Losses) == 0 {
-		return fmt.Errorf("losses: none is given, expected at least one")
+		return fmt.Errorf("losses: found none, expected at least one")
 	}
 	terms := map[string]bool{}
 	for i := range c.Losses {
@@ -169,10 +168,10 @@ func (c *Run) checkLosses() error {
 	return nil
 }
 
-// maxWeight bounds the weight of a loss; a far larger one exceeds a float32 gradient.
+// maxWeight is the largest weight of a loss; far larger weights overflow float32 gradients.
 const maxWeight = 1e9
 
-// newSmallestEnv returns the smallest run, to try settings.
+// newSmallestEnv returns the smallest environment in which a loss can be made, to check settings.
 func newSmallestEnv() losses.Env {
 	source := func() *rand.Rand { return rand.New(rand.NewPCG(0, 0)) }
 	return losses.Env{Dim: 1, Classes: 2, Init: source(), Step: source}
@@ -193,11 +192,11 @@ func (c *Run) checkFilter() error {
 	}
 	c.Filter.Scorer = entry.Name // as the catalog writes it
 	if entry.NeedsBank && c.Bank.Size == 0 {
-		return fmt.Errorf("filter.scorer: %s judges by the memory bank, but bank.size is 0: expected at least 1",
+		return fmt.Errorf("filter.scorer: %s scores by the memory bank, but bank.size is 0: expected at least 1",
 			c.Filter.Scorer)
 	}
 	if entry.NeedsProxy && len(c.listProxiedLosses()) == 0 {
-		return fmt.Errorf("filter.scorer: %s judges by the proxies of a loss: expected one of %s among the losses",
+		return fmt.Errorf("filter.scorer: %s scores by the proxies of a loss: expected one of %s among the losses",
 			c.Filter.Scorer, strings.Join(lossesThat(hasProxies), ", "))
 	}
 	return nil
@@ -214,7 +213,7 @@ func (c *Run) listProxiedLosses() []string {
 	return names
 }
 
-// lossesThat lists the names of losses of the catalog.
+// lossesThat returns the names of the catalog's losses for which can is true.
 func lossesThat(can func(e losses.Entry) bool) []string {
 	var names []string
 	for _, e := range losses.Catalog {

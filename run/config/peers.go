@@ -5,17 +5,17 @@ import (
 	"winnow/train/peers"
 )
 
-// Peers is [peers.Config] with its lengths as spans.
+// Peers is a [peers.Config] whose lengths are spans.
 type Peers struct {
 	peers.Config `yaml:",inline" hide:"method epoch rate gradual warm_up first_stage"`
 
 	Rate       Rate `yaml:"rate"`        // share of wrong labels
-	Gradual    Span `yaml:"gradual"`     // co-teaching: until then the share left out grows; whole epochs
-	WarmUp     Span `yaml:"warm_up"`     // co-teaching-plus: until then plain co-teaching; whole epochs
-	FirstStage Span `yaml:"first_stage"` // f-correction, estimated: until then cross entropy
+	Gradual    Span `yaml:"gradual"`     // co-teaching: span in which the share left out grows; whole epochs
+	WarmUp     Span `yaml:"warm_up"`     // co-teaching-plus: span of plain co-teaching at the start; whole epochs
+	FirstStage Span `yaml:"first_stage"` // f-correction, estimated: span of cross entropy at the start
 }
 
-// In returns the configuration of a method for epochs of that many steps.
+// In returns the configuration of a method with spans converted to steps.
 func (p Peers) In(method string, stepsPerEpoch int) peers.Config {
 	c := p.Config
 	whole := func(s Span) int { return (s.In(stepsPerEpoch) + stepsPerEpoch - 1) / stepsPerEpoch }
@@ -29,13 +29,13 @@ func defaultPeers(method string) Peers {
 	c := peers.Default(method)
 	p := Peers{Config: c, Rate: Rate{Auto: true}, Gradual: Epochs(float64(c.Gradual)),
 		WarmUp: Epochs(float64(c.WarmUp)), FirstStage: Epochs(float64(c.FirstStage))}
-	p.Config.Rate, p.Config.Method, p.Config.Epoch = 0, "", 0 // known later
+	p.Config.Rate, p.Config.Method, p.Config.Epoch = 0, "", 0 // In sets these
 	p.Config.Gradual, p.Config.WarmUp, p.Config.FirstStage = 0, 0, 0
 	return p
 }
 
-// setMethod sets the defaults of a method with a loss of its own: no losses, bank or filter, and batches of any rows.
-// Methods of package peers get Co-teaching's solver and schedule, as published.
+// setMethod sets the defaults of a method other than metric: no losses, bank or filter, and shuffled batches. Methods
+// of package peers get the published solver and schedule of Co-teaching.
 func (c *Run) setMethod(method string) {
 	c.Method, c.Selective = method, defaultSelective(method)
 	c.Losses, c.Bank.Size, c.Filter.Scorer = nil, 0, NoFilter

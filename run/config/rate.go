@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// Rate is a share of wrong labels, from 0 to below 1, given or estimated before the first step. A run's files have the
-// estimate.
+// Rate is a share of wrong labels, 0 to below 1, given or estimated before the first step. Run files hold the estimate.
 type Rate struct {
 	Share float64
 	Auto  bool // to be estimated
@@ -16,10 +15,10 @@ type Rate struct {
 // GivenRate returns a given rate.
 func GivenRate(share float64) Rate { return Rate{Share: share} }
 
-// Auto is how files and flags write a choice that is left to the run.
+// Auto is the word in files and flags for a choice that is left to the run.
 const Auto = "auto"
 
-// UnmarshalText reads a rate. Its owner checks whether it is below 1.
+// UnmarshalText parses a rate. The struct that contains the rate checks whether it is below 1.
 func (r *Rate) UnmarshalText(text []byte) error {
 	if string(text) == Auto {
 		*r = Rate{Auto: true}
@@ -36,7 +35,7 @@ func (r *Rate) UnmarshalText(text []byte) error {
 // Given returns the share; ok is false until it is estimated.
 func (r Rate) Given() (share float64, ok bool) { return r.Share, !r.Auto }
 
-// getShareOrUnknown returns the share, or until it is estimated a number that filters refuse.
+// getShareOrUnknown returns the share, or a number that filters refuse if it is not estimated yet.
 func (r Rate) getShareOrUnknown() float64 {
 	if r.Auto {
 		return -1
@@ -44,7 +43,7 @@ func (r Rate) getShareOrUnknown() float64 {
 	return r.Share
 }
 
-// String returns the rate as files have it.
+// String returns the rate as written in files.
 func (r Rate) String() string {
 	if r.Auto {
 		return Auto
@@ -52,8 +51,7 @@ func (r Rate) String() string {
 	return strconv.FormatFloat(r.Share, 'g', -1, 64)
 }
 
-// NeedsRate reports whether the run has a rate to estimate, also without a filter, because audits of the run read the
-// rate.
+// NeedsRate reports whether the run has a rate to estimate. Without a filter, audits of the run use the rate.
 func (c *Run) NeedsRate() bool {
 	return c.Filter.Rate.Auto || c.Peers.Rate.Auto && c.HasPeers()
 }

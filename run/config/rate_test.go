@@ -33,24 +33,24 @@ func TestRate(t *testing.T) {
 		t.Errorf("after the estimate %v", c.Filter.Rate)
 	}
 	if c.SetRate(0.5); c.Filter.Rate.Share != 0.25 {
-		t.Error("an estimate took the place of a given rate")
+		t.Error("an estimate replaced a given rate")
 	}
 	if text := string(must(config.Marshal(c))); !strings.Contains(text, "  rate: 0.25\n") {
 		t.Errorf("written as\n%s", text)
 	}
 	if err := parseText(t, "filter: {rate: auto}\n").Filter.In(1).Validate(); err == nil {
-		t.Error("a filter took a rate that nobody has estimated")
+		t.Error("a filter accepted a rate that is not estimated yet")
 	}
 	none := parseText(t, "filter: {rate: auto, scorer: none}\n")
 	if !none.NeedsRate() {
-		t.Error("the rate that an audit of a run without a filter reads stays unknown")
+		t.Error("a run without a filter does not estimate the rate, which its audit needs")
 	}
 	peers := parseText(t, "method: co-teaching\npeers: {rate: auto}\n")
 	if err := peers.Validate(); err != nil || !peers.NeedsRate() {
 		t.Errorf("%v, needs a rate: %v", err, peers.NeedsRate())
 	}
 	if back := parseText(t, "filter: {rate: auto}\n", "filter.rate=0.1"); back.Filter.Rate.Share != 0.1 {
-		t.Errorf("auto is not overruled by a number: %v", back.Filter.Rate)
+		t.Errorf("a number does not override auto: %v", back.Filter.Rate)
 	}
 	for _, bad := range []string{"many", "-0.1", "-1", "inf", "nan"} {
 		if _, err := config.Parse("", nil, []string{"filter.rate=" + bad}); err == nil ||
@@ -73,7 +73,7 @@ func TestSwapIsOfTheBatch(t *testing.T) {
 	}
 }
 
-// Learning rates can be left to a range test if losses train head and backbone.
+// Learning rates of head and backbone can be left to a range test.
 func TestAutoLearningRate(t *testing.T) {
 	c := parseText(t, "solver: {lr: auto, name: sgd}\nschedule: {warm_up: 3 steps, lr_min: 1e-4}\nfinetune: "+
 		"{weights: all}\n", "backbone_solver.lr=auto")

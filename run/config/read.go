@@ -19,9 +19,9 @@ import (
 	"winnow/train"
 )
 
-// Parse reads a configuration: defaults, changed by the text of the file name, changed by the settings, each
-// "key=value" with a dotted key ("solver.lr=1e-4", "losses.0.weight=2"). It does not validate, because flags may
-// follow.
+// Parse returns the defaults, changed first by text, the contents of the file name, and then by the settings. A setting
+// is "key=value" with a dotted key ("solver.lr=1e-4", "losses.0.weight=2"). Parse does not validate the result, because
+// flags may change it further.
 func Parse(name string, text []byte, settings []string) (Run, error) {
 	c := Default()
 	root, err := parseDocument(name, text)
@@ -32,7 +32,7 @@ func Parse(name string, text []byte, settings []string) (Run, error) {
 	return c, c.changeSetting(name, root, settings)
 }
 
-// change applies a document and settings.
+// changeSetting applies a document and settings.
 func (c *Run) changeSetting(name string, root ast.Node, settings []string) error {
 	if root != nil {
 		if err := (decoder{name}).putNode(reflect.ValueOf(c).Elem(), root, ""); err != nil {
@@ -56,15 +56,15 @@ func parseDocument(name string, text []byte) (ast.Node, error) {
 	return root, nil
 }
 
-// chooseDefaults looks ahead for settings on which defaults depend: the method, the sampler, the solvers, the schedule,
-// the weights to fine-tune. For another solver than the default's, the default learning rate is torch's.
+// chooseDefaults sets the defaults that depend on other settings: on the method, the sampler, the solvers, the schedule
+// and the weights to fine-tune. A solver other than the default solver has torch's default learning rate.
 func (c *Run) chooseDefaults(root ast.Node, settings []string) {
 	given := Default()
 	given.Method, given.Sampler.Variant, given.Filter.Scorer, given.Schedule.Name = "", "", "", ""
 	given.Finetune.Weights, given.Solver.Name, given.LossSolver.Name, given.BackboneSolver.Name = "", "", "", ""
 	for _, s := range append([]string{""}, settings...) {
 		if s == "" {
-			_ = given.changeSetting("", root, nil) // an error comes again
+			_ = given.changeSetting("", root, nil) // the caller applies root again and returns the error
 		} else {
 			_ = Set(&given, s)
 		}
@@ -76,7 +76,7 @@ func (c *Run) chooseDefaults(root ast.Node, settings []string) {
 		c.Sampler = DefaultSampler(name)
 	}
 	tuned := given.Finetune.Weights != "" && given.Finetune.On()
-	// a file, for example a recipe, is a complete set of settings
+	// a file, such as a recipe, is a complete set of settings
 	doubts := root == nil && (cmp.Or(given.Filter.Scorer, c.Filter.Scorer) != NoFilter || tuned &&
 		given.Filter.Scorer == "")
 	c.Bank.Fill = root == nil && tuned
@@ -111,7 +111,7 @@ func Set(c *Run, setting string) error {
 	if !ok || key == "" {
 		return fmt.Errorf("config: setting %q: expected key=value, for example solver.lr=1e-4", setting)
 	}
-	var text strings.Builder // a document with this value alone
+	var text strings.Builder // a document that contains only this value
 	for i, part := range strings.Split(key, ".") {
 		fmt.Fprintf(&text, "%*s%s:\n", i, "", part)
 	}
@@ -123,8 +123,8 @@ func Set(c *Run, setting string) error {
 	return c.changeSetting(settingName, root, nil)
 }
 
-// SetText sets the value of a flag's key to the flag's text, which [Set] would read as YAML: a sampler is a batch, and
-// a loss is added to the others. An error does not name the key.
+// SetText sets the value of a flag's key to the flag's text. Unlike [Set] it does not parse YAML: the text for sampler
+// is a batch size, and the text for losses adds a loss. An error does not name the key.
 func SetText(c *Run, key, text string) (err error) {
 	v := reflect.ValueOf(c).Elem()
 	for part := range strings.SplitSeq(key, ".") {
@@ -143,15 +143,15 @@ func SetText(c *Run, key, text string) (err error) {
 	return putText(v, text)
 }
 
-// decoder assigns a document to structs: the decoder of goccy/go-yaml reads 1.5 as 1 if an integer is expected, and
-// 1e-3 as a word. Unknown keys and values that do not fit exactly are errors. Fields that the document does not mention
-// keep their values.
+// decoder assigns a document to structs. It is stricter than the decoder of goccy/go-yaml, which reads 1.5 as 1 if an
+// integer is expected, and 1e-3 as a string. Unknown keys and values that do not fit exactly are errors. Fields that
+// the document does not mention keep their values.
 type decoder struct{ name string }
 
-// settingName as a decoder's name is no file: errors have no place in it.
+// settingName is the decoder's name for a setting. Errors then contain no line number.
 const settingName = "setting"
 
-// locate returns the file and place of a node, for errors.
+// findLine returns the file, line and column of a node for errors.
 func (d decoder) findLine(n ast.Node) string {
 	if t := n.GetToken(); d.name != settingName && t != nil && t.Position != nil {
 		return fmt.Sprintf("config: %s:%d:%d", d.name, t.Position.Line, t.Position.Column)
@@ -159,26 +159,26 @@ func (d decoder) findLine(n ast.Node) string {
 	return "config: " + d.name
 }
 
-// putNode assigns a node to v; path names v in errors.
+// putNode assigns a node to v. path is the name of v in errors.
 func (d decoder) putNode(v reflect.Value, n ast.Node, path string) (err error) {
 	pairs, mapping := listMappingPairs(n)
 	list, sequence := n.(*ast.SequenceNode)
 	scalar, plain := n.(ast.ScalarNode)
 	text, ofText := v.Addr().Interface().(encoding.TextUnmarshaler)
 	switch {
-	case n.Type() == ast.NullType: // "key:" alone says nothing
+	case n.Type() == ast.NullType: // "key:" without a value changes nothing
 	case ofText && plain:
 		err = text.UnmarshalText([]byte(scalar.GetToken().Value))
 	case v.Kind() == reflect.Struct && mapping && !ofText:
 		return d.putStruct(v, pairs, path)
 	case v.Kind() == reflect.Slice && sequence:
 		return d.putSlice(v, list, path)
-	case v.Kind() == reflect.Slice && mapping: // a setting of one element
+	case v.Kind() == reflect.Slice && mapping: // settings of single elements, by index
 		for _, pair := range pairs {
 			key := pair.Key.GetToken().Value
 			i, err := strconv.Atoi(key)
 			if err != nil || i < 0 || i >= v.Len() {
-				return fmt.Errorf("%s: %s has %d entries: found %q, expected a number below that", d.findLine(n), path,
+				return fmt.Errorf("%s: %s has %d entries: found index %q, expected a lower number", d.findLine(n), path,
 					v.Len(), key)
 			}
 			if err := d.putNode(v.Index(i), pair.Value, joinKeyPath(path, key)); err != nil {
@@ -210,7 +210,7 @@ func (d decoder) putStruct(v reflect.Value, pairs []*ast.MappingValueNode, path 
 			var known []string
 			eachField(v, func(key string, _ reflect.Value) { known = append(known, key) })
 			slices.Sort(known)
-			return fmt.Errorf("%s: unknown key %s%s: known here are %s", d.findLine(pair.Key), joinKeyPath(path, key),
+			return fmt.Errorf("%s: unknown key %s%s: known keys are %s", d.findLine(pair.Key), joinKeyPath(path, key),
 				catalog.Ask(key, known), strings.Join(known, ", "))
 		}
 		if err := d.putNode(field, pair.Value, joinKeyPath(path, key)); err != nil {
@@ -238,7 +238,7 @@ func (d decoder) putSlice(v reflect.Value, list *ast.SequenceNode, path string) 
 	return nil
 }
 
-// putMap adds to a map of free settings, which their loss checks. The map may be shared with a default.
+// putMap adds settings of a loss, which the loss checks later, to a copy of a map. The map may belong to a default.
 func (d decoder) putMap(v reflect.Value, pairs []*ast.MappingValueNode, path string) error {
 	out := maps.Clone(v.Interface().(map[string]any))
 	if out == nil {
@@ -273,7 +273,7 @@ func parseFreeScalar(t *token.Token) any {
 	return t.Value
 }
 
-// putText assigns a text to v.
+// putText parses a text into v.
 func putText(v reflect.Value, text string) (err error) {
 	switch v.Kind() {
 	case reflect.String:
@@ -302,7 +302,7 @@ func putText(v reflect.Value, text string) (err error) {
 			v.SetFloat(f)
 		}
 	default:
-		panic("config: no rule for " + v.Type().String()) // a new kind of field: our bug, seen by every test
+		panic("config: no rule for " + v.Type().String()) // a bug: a field of a kind that is not handled
 	}
 	if err != nil {
 		return fmt.Errorf("found %q, expected %s", text, describeKind(v.Kind()))
@@ -310,7 +310,7 @@ func putText(v reflect.Value, text string) (err error) {
 	return nil
 }
 
-// describeKind says what a field of a kind takes.
+// describeKind describes the values of a field of this kind.
 func describeKind(k reflect.Kind) string {
 	switch k {
 	case reflect.Struct, reflect.Map:
@@ -327,7 +327,7 @@ func describeKind(k reflect.Kind) string {
 	return "one value"
 }
 
-// listMappingPairs lists the pairs of a node that has keys and values.
+// listMappingPairs returns the pairs of a node with keys and values; ok is false for other nodes.
 func listMappingPairs(n ast.Node) ([]*ast.MappingValueNode, bool) {
 	switch n := n.(type) {
 	case *ast.MappingNode:

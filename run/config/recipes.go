@@ -21,13 +21,13 @@ import (
 //	adapted_triplet  003  Correcting the triplet selection bias for triplet loss
 //	scl_rhe          004  SCL-RHE, supervised contrastive learning robust to human labelling errors
 //
-// A file is a configuration file. Its first comment line says what it is, the second where it is in the paper, the
-// others what the paper states and what was chosen here.
+// Each file is a configuration file. Its first comment line is a title, the second names the place in the paper, and
+// the others separate what the paper states from what was chosen here.
 //
 //go:embed */*.yaml
 var recipeFiles embed.FS
 
-// mainRecipes are the recipes that the name of a paper's folder stands for: the method as the paper proposes it.
+// mainRecipes holds the recipe that the name of a paper's folder stands for: the method as the paper proposes it.
 var mainRecipes = map[string]string{
 	"noisy_triplet":   "noisy_triplet/triplet-random",
 	"prism":           "prism/mcl-vmf",
@@ -45,7 +45,7 @@ type Recipe struct {
 	Text   string // the whole file
 }
 
-// SHA256 returns the sum of the file, in hexadecimal digits.
+// SHA256 returns the SHA-256 of the file in hexadecimal.
 func (r Recipe) SHA256() string {
 	sum := sha256.Sum256([]byte(r.Text))
 	return hex.EncodeToString(sum[:])
@@ -58,12 +58,12 @@ func (r Recipe) Main() bool { return mainRecipes[r.Paper] == r.Name }
 func Recipes() (list []Recipe) {
 	names, err := fs.Glob(recipeFiles, "*/*.yaml")
 	if err != nil {
-		panic("recipes: " + err.Error()) // only for a bad pattern
+		panic("recipes: " + err.Error()) // impossible: the pattern is valid
 	}
 	for _, name := range names {
 		text, err := recipeFiles.ReadFile(name)
 		if err != nil {
-			panic("recipes: " + err.Error()) // it is part of the program
+			panic("recipes: " + err.Error()) // impossible: the file is embedded
 		}
 		list = append(list, readRecipeText(name, string(text)))
 	}
@@ -71,7 +71,7 @@ func Recipes() (list []Recipe) {
 	return list
 }
 
-// readRecipeText makes a recipe from a file's name and comment lines.
+// readRecipeText makes a recipe from the name and the text of a file.
 func readRecipeText(file, text string) Recipe {
 	lines := strings.SplitN(text, "\n", 3)
 	comment := func(i int) string {
@@ -84,8 +84,8 @@ func readRecipeText(file, text string) Recipe {
 		Source: comment(1), Text: text}
 }
 
-// FindRecipe returns the recipe with this name. A paper's name stands for its main recipe, and a recipe's name without
-// the paper is enough if no other paper has one of that name.
+// FindRecipe returns the recipe with this name. The name of a paper stands for its main recipe. The name of a recipe
+// without its paper is enough if no other paper has a recipe of that name.
 func FindRecipe(name string) (Recipe, error) {
 	if main, ok := mainRecipes[name]; ok {
 		name = main
@@ -108,6 +108,6 @@ func FindRecipe(name string) (Recipe, error) {
 		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: winnow list recipes lists %d", name,
 			catalog.Ask(name, known), len(known))
 	}
-	return Recipe{}, fmt.Errorf("recipes: %q: found in more than one paper, expected %s or %s", name, found[0].Name,
+	return Recipe{}, fmt.Errorf("recipes: %q is in more than one paper, expected %s or %s", name, found[0].Name,
 		found[1].Name)
 }

@@ -11,7 +11,7 @@ import (
 	"winnow/run/config"
 )
 
-// source matches the second comment line of a recipe: the paper's number and name, then the place in it.
+// source matches the second comment line of a recipe: number and name of the paper, then a place in the paper.
 var source = regexp.MustCompile(`^00[0-4] \([^)]+\), .*(Tables? |Fig\. |section )`)
 
 // Every recipe file is listed under its name, with both comment lines.
@@ -24,12 +24,12 @@ func TestRecipes(t *testing.T) {
 		names = append(names, r.Name)
 		if r.Title == "" || !source.MatchString(r.Source) || !strings.HasPrefix(r.Source, numbers[r.Paper]+" ") ||
 			numbers[r.Paper] == "" {
-			t.Errorf("%s: title %q, source %q: expected what it is, then paper with table, figure or section", r.Name,
+			t.Errorf("%s: title %q, source %q: expected a title, and a paper with table, figure or section", r.Name,
 				r.Title, r.Source)
 		}
 		file, err := os.ReadFile(filepath.FromSlash(r.Name) + ".yaml")
 		if err != nil || string(file) != r.Text || len(r.SHA256()) != 64 {
-			t.Errorf("%s: not the file: %v", r.Name, err)
+			t.Errorf("%s: the text differs from the file: %v", r.Name, err)
 		}
 		if strings.Contains(r.Text, "\t") || strings.Contains(r.Text, " \n") || !strings.HasSuffix(r.Text, "\n") {
 			t.Errorf("%s: found tabs, spaces at the end of a line or no last newline", r.Name)
@@ -37,7 +37,7 @@ func TestRecipes(t *testing.T) {
 	}
 	for paper := range numbers {
 		if main, err := config.FindRecipe(paper); err != nil || !main.Main() || main.Paper != paper {
-			t.Errorf("%s: main recipe %q, %v, expected one that is there", paper, main.Name, err)
+			t.Errorf("%s: main recipe %q, %v, expected an existing recipe", paper, main.Name, err)
 		}
 	}
 	onDisk, err := filepath.Glob("*/*.yaml")
@@ -46,7 +46,8 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// A recipe is found by its name, by its paper's if it is the main one, and by its file's name if only one paper has it.
+// FindRecipe finds a recipe by its name, the main recipe by the name of its paper, and a recipe by its file name if no
+// other paper has a file of this name.
 func TestFindRecipe(t *testing.T) {
 	seen, papers := map[string]int{}, map[string]bool{}
 	for _, r := range config.Recipes() {

@@ -15,15 +15,15 @@ const (
 	Shuffle = "shuffle"
 )
 
-// Sampler is a [train.Sampling] as files have it: P classes with K images each, or any rows.
+// Sampler holds the settings of a [train.Sampling]: batches of P classes with K images each, or of any rows.
 type Sampler struct {
 	Variant string `yaml:"variant"` // groups, uniform or shuffle
 	Classes int    `yaml:"classes"` // groups, uniform: P
 	Images  int    `yaml:"images"`  // groups, uniform: K
-	Rows    int    `yaml:"rows"`    // shuffle: of a batch
+	Rows    int    `yaml:"rows"`    // shuffle: number of rows of a batch
 
-	// Views is how many views of each image a batch has, which are positives of each other: 1, or 2 as in SupCon. If
-	// images do not vary there is one.
+	// Views is the number of views of each image in a batch, which are positives of each other: 1, or 2 as in SupCon.
+	// Without augmentation or stored views, the run uses 1.
 	Views int `yaml:"views"`
 
 	Unlabelled int `yaml:"unlabelled"` // additional rows without a label in every batch
@@ -37,10 +37,10 @@ func DefaultSampler(variant string) Sampler {
 	return Sampler{Variant: variant, Classes: 16, Images: 4, Views: 1}
 }
 
-// mostViews bounds the views of an image in a batch.
+// mostViews is the largest number of views of an image in a batch.
 const mostViews = 16
 
-// Sampling returns the sampling, and refuses settings of another variant.
+// Sampling returns the sampling, or an error for settings of another variant.
 func (s Sampler) Sampling() (train.Sampling, error) {
 	switch {
 	case s.Views < 0 || s.Views > mostViews:
@@ -59,7 +59,7 @@ func (s Sampler) Sampling() (train.Sampling, error) {
 		return nil, fmt.Errorf("train: sampler: found batches of %d rows, but %s draws classes: expected classes and "+
 			"images", s.Rows, s.Variant)
 	case s.Classes < 1 || s.Images < 1:
-		return nil, fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", s.Classes, s.Images)
+		return nil, fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1×1", s.Classes, s.Images)
 	case s.Variant == Uniform:
 		return train.Uniform{Classes: s.Classes, Images: s.Images, Unlabelled: s.Unlabelled}, nil
 	}
@@ -79,7 +79,7 @@ func (s Sampler) New(labels []int, seed uint64) (*train.Sampler, error) {
 	return made, err
 }
 
-// SetBatch reads PxK, or N rows if the variant draws rows.
+// SetBatch parses a batch size: PxK, or a number of rows if the variant is shuffle.
 func (s *Sampler) SetBatch(text string) (err error) {
 	of := *s
 	of.Classes, of.Images, of.Rows = 0, 0, 0

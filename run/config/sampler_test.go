@@ -9,7 +9,7 @@ import (
 	"winnow/train"
 )
 
-// Every variant has its own type, and refuses settings of others.
+// Every variant has its own type and refuses settings of other variants.
 func TestSampling(t *testing.T) {
 	for s, want := range map[config.Sampler]train.Sampling{
 		{Variant: config.Groups, Classes: 3, Images: 2}: train.Groups{Classes: 3, Images: 2},

@@ -7,16 +7,16 @@ import (
 	"winnow/train/selective"
 )
 
-// Selective is [selective.Config] with its lengths as spans. It is empty for methods of other packages.
+// Selective is a [selective.Config] whose lengths are spans. It is empty for methods of other packages.
 type Selective struct {
 	selective.Config `yaml:",inline" hide:"method epoch warm_up queue_start second_stage"`
 
-	WarmUp      Span `yaml:"warm_up"`      // until then sel-cl uses no labels, and tcl trusts all; whole epochs
+	WarmUp      Span `yaml:"warm_up"`      // span in which sel-cl uses no labels and tcl trusts all; whole epochs
 	SecondStage Span `yaml:"second_stage"` // sel-cl: start of the second stage of Sel-CL+; whole epochs; 0: never
-	QueueStart  Span `yaml:"queue_start"`  // sel-cl: until then the queue of mixed rows is only filled; whole epochs
+	QueueStart  Span `yaml:"queue_start"`  // sel-cl: span in which the queue of mixed rows only fills; whole epochs
 }
 
-// In returns the configuration of a method for epochs of that many steps.
+// In returns the configuration of a method with spans converted to steps.
 func (s Selective) In(method string, stepsPerEpoch int) selective.Config {
 	c := s.Config
 	whole := func(s Span) int { return (s.In(stepsPerEpoch) + stepsPerEpoch - 1) / stepsPerEpoch }
@@ -25,13 +25,13 @@ func (s Selective) In(method string, stepsPerEpoch int) selective.Config {
 	return c
 }
 
-// HasPeers reports whether the method is one of package peers.
+// HasPeers reports whether the method belongs to package peers.
 func (c *Run) HasPeers() bool { return c.Method != Metric && !c.IsSelective() }
 
-// IsSelective reports whether the method is one of package selective.
+// IsSelective reports whether the method belongs to package selective.
 func (c *Run) IsSelective() bool { return slices.Contains(selective.Methods(), c.Method) }
 
-// defaultSelective returns the defaults of a method; none if it is of another package.
+// defaultSelective returns the defaults of a method; the zero value for a method of another package.
 func defaultSelective(method string) Selective {
 	if !slices.Contains(selective.Methods(), method) {
 		return Selective{}
@@ -41,13 +41,13 @@ func defaultSelective(method string) Selective {
 	if c.QueueStart > 0 {
 		s.QueueStart = Epochs(float64(c.QueueStart))
 	}
-	s.Config.Method, s.Config.Epoch = "", 0 // known later
+	s.Config.Method, s.Config.Epoch = "", 0 // In sets these
 	s.Config.WarmUp, s.Config.QueueStart, s.Config.SecondStage = 0, 0, 0
 	return s
 }
 
 // setSelective sets the published length, embedding, batch, solver and schedule of a method of package selective
-// (METHODS 13; TCL's schedule is that of its released settings).
+// (METHODS 13). The schedule of TCL comes from its released settings.
 func (c *Run) setSelective(method string) {
 	c.Solver, c.Schedule = train.DefaultSolver("sgd"), Schedule{}
 	c.Solver.Momentum = 0.9

@@ -9,7 +9,7 @@ import (
 	"winnow/run/config"
 )
 
-// Settings reach the weights, and are written and read back unchanged; spans are as elsewhere.
+// Settings of self-paced weights take effect, and are written and read back unchanged.
 func TestSelfPaced(t *testing.T) {
 	c := parseText(t, "losses: [{name: weighted_ms}]\nselfpaced: {every: 2 epochs, mu: 0, lambda_max: 4.2}\n",
 		"selfpaced.visits=50", "selfpaced.hard=true")
@@ -33,7 +33,7 @@ func TestSelfPaced(t *testing.T) {
 	for _, setting := range []string{"selfpaced.every=1 epoch", "selfpaced.mu=1",
 		"selfpaced.per_class=5"} {
 		if cmp.Equal(base, config.Flatten(parseText(t, "", setting))) {
-			t.Errorf("%s: not seen", setting)
+			t.Errorf("%s: no effect", setting)
 		}
 	}
 	if c := config.Default(); c.SelfPaced.On() || c.SelfPaced.Config != selfpaced.Default() {

@@ -10,7 +10,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// Kind is what a flag takes.
+// Kind is the type of a flag's value.
 type Kind int
 
 const (
@@ -21,18 +21,18 @@ const (
 	Switch      // true or false
 )
 
-// Flag is a flag that makes up a training.
+// Flag is a flag that sets a part of a training's configuration.
 type Flag struct {
 	Name string // without the dashes
 	Kind Kind
-	Key  string // the setting that it gives; "": it gives many
-	Unit string // follows the number in the setting
+	Key  string // key of the setting; "": the flag sets many
+	Unit string // unit to append to the number
 
-	decides bool // other settings have other defaults by it
-	tunes   bool // is about a backbone that is trained
+	decides bool // defaults of other settings depend on the flag
+	tunes   bool // the flag needs a backbone that is trained
 }
 
-// Flags are all of them, in the order of the help.
+// Flags holds all flags, in the order of the help.
 var Flags = []Flag{
 	{Name: "manifest", Key: "data.manifest"},
 	{Name: "root", Key: "data.root"},
@@ -60,7 +60,7 @@ var Flags = []Flag{
 	{Name: "seed", Key: "seed", Kind: Seed},
 }
 
-// Names lists the names of the flags.
+// Names returns the names of the flags.
 func Names() []string {
 	var names []string
 	for _, f := range Flags {
@@ -69,10 +69,10 @@ func Names() []string {
 	return names
 }
 
-// Key names a setting in a message, as "solver.lr", also with a value, as "solver.lr=0.1".
+// Key is the key of a setting for messages, such as "solver.lr", optionally with a value, such as "solver.lr=0.1".
 type Key string
 
-// String writes a setting as the flag that gives it.
+// String returns the flag that gives the setting, such as --lr 0.1 or --set clip=1.
 func (key Key) String() string {
 	name, value, given := strings.Cut(string(key), "=")
 	i := slices.IndexFunc(Flags, func(f Flag) bool { return f.Key == name })
@@ -85,7 +85,7 @@ func (key Key) String() string {
 	return "--" + Flags[i].Name
 }
 
-// Asked has the flags that were given, by name, without the dashes. Some may have several values.
+// Asked holds the values of the given flags, by name without the dashes. Some flags may have several values.
 type Asked map[string][]string
 
 // isGiven reports whether a flag is given.
@@ -99,8 +99,9 @@ func (a Asked) getFlagText(flag string) string {
 	return a[flag][0]
 }
 
-// Config returns the configuration: defaults, changed by recipe or file, then by set, then by the other flags. own is
-// the file to read if neither recipe nor config is given; "" is none. Errors are misuse, except those in files.
+// Config returns the configuration: the defaults, changed by the recipe or file, then by --set, then by the other
+// flags. own is the file to read if neither recipe nor config is given; "": none. Errors are misuse, except errors in
+// files.
 func (a Asked) Config(own string) (Run, error) {
 	name, text, err := a.readBase(own)
 	if err != nil {
@@ -115,7 +116,7 @@ func (a Asked) Config(own string) (Run, error) {
 			settings = append(settings, fmt.Sprintf("%s=%q", f.Key, a.getFlagText(f.Name)))
 		}
 	}
-	if a.isGiven("loss") { // settings of losses are for those that the flag names
+	if a.isGiven("loss") { // apply settings of losses after the flag, because they refer to its losses
 		isLoss := func(s string) bool { return strings.HasPrefix(s, "losses.") }
 		ofLosses = slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return !isLoss(s) })
 		settings = slices.DeleteFunc(settings, isLoss)
@@ -135,12 +136,12 @@ func (a Asked) Config(own string) (Run, error) {
 	return cfg, hint.AsMisuse(err)
 }
 
-// readBase reads what the flags change: a recipe, a file, own, or nothing.
+// readBase reads the settings that the flags change: a recipe, a file, own, or none.
 func (a Asked) readBase(own string) (name string, text []byte, err error) {
 	name = a.getFlagText("config")
 	if recipe := a.getFlagText("recipe"); recipe != "" {
 		if name != "" {
-			return "", nil, hint.Misused("recipe and config are both whole sets of settings: expected one (winnow " +
+			return "", nil, hint.Misused("recipe and config are both whole sets of settings: give only one (winnow " +
 				"recipes NAME prints a recipe to change)")
 		}
 		r, err := FindRecipe(recipe)
@@ -158,10 +159,10 @@ func (a Asked) readBase(own string) (name string, text []byte, err error) {
 	return name, text, err
 }
 
-// changeConfig sets what the flags give.
+// changeConfig applies the flags to a configuration.
 func (a Asked) changeConfig(cfg *Run) error {
 	if a.isGiven("epochs") && a.isGiven("steps") {
-		return fmt.Errorf("epochs and steps both give the length: expected one")
+		return fmt.Errorf("epochs and steps both give the length: give only one")
 	}
 	if a.isGiven("loss") {
 		cfg.Losses, cfg.Finetune.Loss = nil, GivenLoss
@@ -190,7 +191,7 @@ func (a Asked) changeConfig(cfg *Run) error {
 	return nil
 }
 
-// Enough refuses flags, and the configuration that they make, if something is missing or if they contradict each other.
+// Enough returns an error if the flags contradict each other or the resulting configuration is incomplete.
 func (a Asked) Enough(cfg Run) error {
 	if !cfg.Finetune.On() {
 		if err := a.NeedsBackbone(); err != nil {
@@ -200,17 +201,17 @@ func (a Asked) Enough(cfg Run) error {
 	return Needs(cfg)
 }
 
-// Needs refuses a configuration without a manifest. Features and backbone may be missing: a backbone is chosen, and
-// makes the features.
+// Needs returns an error for a configuration without a manifest. Features and backbone may be missing: the run then
+// chooses a backbone and computes the features.
 func Needs(cfg Run) error {
 	if cfg.Data.Manifest == "" {
-		return hint.Misused("%s is missing: expected a manifest, or a folder with a folder of images for each class",
+		return hint.Misused("%s is missing: expected a manifest, or a folder with a subfolder of images for each class",
 			Key("data.manifest"))
 	}
 	return nil
 }
 
-// NeedsBackbone refuses flags about a backbone that is trained or that makes the features, for trainings without one.
+// NeedsBackbone returns an error for flags about a backbone if the training neither trains one nor computes features.
 func (a Asked) NeedsBackbone() error {
 	for _, f := range Flags {
 		if f.tunes && a.isGiven(f.Name) {
@@ -219,13 +220,13 @@ func (a Asked) NeedsBackbone() error {
 		}
 	}
 	if a.isGiven("model") && a.isGiven("features") {
-		return hint.Misused("%s is the backbone that is trained, or that makes the features: add %s, or leave %s out",
+		return hint.Misused("%s is the backbone to train or to compute features with: add %s, or leave %s out",
 			Key("data.model"), Key("finetune.weights=all"), Key("data.features"))
 	}
 	return nil
 }
 
-// With returns a copy with one more setting: a flag by its name, or a setting by its key. Losses are separated by +.
+// With returns a copy with one more value: of a flag by its name, or of a setting by its key. Separate losses by +.
 func (a Asked) With(key, value string) Asked {
 	with := maps.Clone(a)
 	switch {
@@ -239,7 +240,7 @@ func (a Asked) With(key, value string) Asked {
 	return with
 }
 
-// String lists the flags, as a command has them.
+// String returns the flags as part of a command line.
 func (a Asked) String() string {
 	var words []string
 	for _, f := range Flags {

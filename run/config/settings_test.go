@@ -11,7 +11,7 @@ import (
 	"winnow/run/config"
 )
 
-// Flags override settings; settings of losses are for those that the flag names.
+// Flags override --set. Settings of losses apply to the losses that the flag names.
 func TestConfig(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.yaml")
 	if err := os.WriteFile(file, []byte("solver:\n  lr: 0.5\nhead:\n  out: 8\n"), 0o644); err != nil {
@@ -33,7 +33,7 @@ func TestConfig(t *testing.T) {
 		t.Errorf("with: %v: %+v", err, c)
 	}
 	if c, err = asked.Config(""); err != nil || c.Bank.Size != 7 {
-		t.Errorf("With has changed what it began with: %v %+v", err, c)
+		t.Errorf("With changed the original flags: %v %+v", err, c)
 	}
 	for want, asked := range map[string]config.Asked{
 		`--epochs: found "x"`:             {"epochs": {"x"}},
@@ -59,7 +59,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// Settings in messages are written as the flags that give them.
+// Messages name a setting by the flag that gives it.
 func TestSpell(t *testing.T) {
 	for key, want := range map[config.Key]string{
 		"solver.lr": "--lr", "solver.lr=0.1": "--lr 0.1", "length=4 epochs": "--epochs 4", "clip=1": "--set clip=1",
@@ -70,7 +70,7 @@ func TestSpell(t *testing.T) {
 	}
 }
 
-// The flags that are the text of a setting name one.
+// The key of every flag is an existing setting.
 func TestFlagsHaveKeys(t *testing.T) {
 	flat := config.Flatten(config.Default())
 	for _, f := range config.Flags {

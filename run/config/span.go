@@ -8,7 +8,7 @@ import (
 )
 
 // Span is a length of training, in whole steps or in epochs: "500 steps", "20 epochs", "0.5 epochs", or "0" for none.
-// The data decide how many steps an epoch has.
+// The number of steps in an epoch depends on the data.
 type Span struct {
 	N      float64
 	Epochs bool
@@ -28,10 +28,10 @@ func (s Span) In(stepsPerEpoch int) int {
 	return int(s.N)
 }
 
-// maxSpan bounds spans to numbers that a float64 counts exactly.
+// maxSpan is the largest span; a float64 holds whole numbers up to it exactly.
 const maxSpan = 1e12
 
-// UnmarshalText reads a span.
+// UnmarshalText parses a span.
 func (s *Span) UnmarshalText(text []byte) error {
 	number, unit, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
 	n, err := strconv.ParseFloat(number, 64)
@@ -44,7 +44,7 @@ func (s *Span) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String returns the span as files have it.
+// String returns the span as written in files.
 func (s Span) String() string {
 	switch {
 	case s.N == 0:
@@ -55,5 +55,5 @@ func (s Span) String() string {
 	return strconv.FormatFloat(s.N, 'f', -1, 64) + " steps"
 }
 
-// MarshalText writes a span.
+// MarshalText formats a span.
 func (s Span) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -13,8 +13,8 @@ import (
 	"winnow/train/selective"
 )
 
-// Validate checks every value and their combinations. Package run checks what depends on the data: dimensions, classes,
-// the length of an epoch. Validate also completes the settings of the losses.
+// Validate checks all values and their combinations. It also completes the settings of the losses. Package run makes
+// the checks that depend on the data: dimensions, classes, the length of an epoch.
 func (c *Run) Validate() error {
 	for _, check := range []func() error{
 		c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkVariant,
@@ -27,7 +27,7 @@ func (c *Run) Validate() error {
 	return nil
 }
 
-// checkMethod refuses settings of another method.
+// checkMethod returns an error for an unknown method and for settings of another method.
 func (c *Run) checkMethod() error {
 	if known := Methods(); !slices.Contains(known, c.Method) {
 		return fmt.Errorf("method: found %q%s, expected %s", c.Method, catalog.Ask(c.Method, known),
@@ -64,15 +64,15 @@ func Methods() []string {
 func (c *Run) checkPeers() error {
 	p := c.Peers
 	if p.FirstStage.N > 0 {
-		p.FirstStage = Steps(1) // its length is checked with the data
+		p.FirstStage = Steps(1) // the run checks the length when it knows the data
 	}
-	p.Rate.Auto = false // estimated with the data
+	p.Rate.Auto = false // an automatic rate is estimated from the data
 	return p.In(c.Method, 1).Validate()
 }
 
 func (c *Run) checkHead() error {
 	h := c.Head
-	h.In = cmp.Or(h.In, 1) // known with the features
+	h.In = cmp.Or(h.In, 1) // the dimension of the features is unknown here
 	return h.Validate()
 }
 
@@ -89,7 +89,7 @@ func (c *Run) checkSolvers() error {
 		{"backbone_solver", c.BackboneSolver, c.BackboneSchedule},
 	} {
 		if _, given := s.solver.LR.Given(); !given {
-			s.solver.LR = train.GivenLR(1e6) // chosen with the data
+			s.solver.LR = train.GivenLR(1e6) // any valid number: the run chooses the rate
 		}
 		if _, err := train.NewSolver(s.solver); err != nil {
 			return fmt.Errorf("%s: %w", s.key, err)
@@ -99,7 +99,7 @@ func (c *Run) checkSolvers() error {
 				s.key, s.schedule.Beta1, s.solver.Name)
 		}
 		schedule := s.schedule.ScheduleConfig
-		schedule.Warmup, schedule.Milestones = 0, nil // lengths are checked with the data
+		schedule.Warmup, schedule.Milestones = 0, nil // the run checks lengths when it knows the data
 		if _, err := train.NewSchedule(schedule, s.solver.LR.Value, 1, 1); err != nil {
 			return fmt.Errorf("the schedule of %s: %w", s.key, err)
 		}
@@ -107,13 +107,13 @@ func (c *Run) checkSolvers() error {
 	return nil
 }
 
-// checkAutoLR refuses choices of rates that no test can make.
+// checkAutoLR returns an error for automatic learning rates that a range test cannot find.
 func (c *Run) checkAutoLR() error {
 	tested := c.Solver.LR.Choose == train.ByTest || c.BackboneSolver.LR.Choose == train.ByTest
 	switch {
 	case tested && c.Method != Metric:
 		return fmt.Errorf("solver.lr, backbone_solver.lr: expected numbers: the objective of %s changes during "+
-			"training, so its first steps say nothing about the rate", c.Method)
+			"training, so a test of its first steps cannot find a rate", c.Method)
 	case c.LossSolver.LR.Choose == train.ByTest, c.LossSolver.LR.Choose == train.Usual,
 		c.Solver.LR.Choose == train.Usual:
 		return fmt.Errorf("solver.lr %s, loss_solver.lr %s: expected numbers, or solver.lr=auto", c.Solver.LR,
@@ -130,7 +130,7 @@ func (c *Run) NeedsLR() bool {
 	return c.Solver.LR.Choose == train.ByTest || c.BackboneSolver.LR.Choose == train.ByTest && c.Finetune.On()
 }
 
-// maxBank bounds the memory bank; more is a typing error.
+// maxBank is the largest size of the memory bank; a larger number is probably a typing error.
 const maxBank = 1 << 26
 
 func (c *Run) checkRest() error {

@@ -10,7 +10,7 @@ import (
 
 func isPrinted(e losses.Entry) bool { return e.Printed != "" }
 
-// checkVariant passes on the choice of the papers' variants, and refuses it if nothing of the run has one.
+// checkVariant passes paper_variant to filter and weights. It returns an error if no part of the run has a variant.
 func (c *Run) checkVariant() error {
 	c.Filter.Printed, c.SelfPaced.Printed = c.PaperVariant, c.PaperVariant && c.SelfPaced.On()
 	scorer, err := filters.Find(c.Filter.Scorer)
@@ -19,7 +19,7 @@ func (c *Run) checkVariant() error {
 	})
 	scaled := c.SelfPaced.On() && !c.SelfPaced.Hard
 	if c.PaperVariant && !scaled && !(has && c.Method == Metric) {
-		return fmt.Errorf("paper_variant: found true, but nothing of the run has such a variant: expected false")
+		return fmt.Errorf("paper_variant: found true, but no part of the run has such a variant: expected false")
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"winnow/run/config"
 )
 
-// parsed reads a configuration and checks it.
+// parsed parses and validates a configuration.
 func parsed(text string) (config.Run, error) {
 	c, err := config.Parse("run.yaml", []byte(text), nil)
 	if err == nil {
@@ -30,6 +30,6 @@ func TestPaperVariant(t *testing.T) {
 		}
 	}
 	if config.Default().PaperVariant {
-		t.Error("a run is built as printed unless it says otherwise")
+		t.Error("paper_variant is true by default")
 	}
 }

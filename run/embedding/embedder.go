@@ -1,6 +1,6 @@
 // Package embedding computes vectors of images: by a run's backbone and head, by a model that winnow export wrote, or
-// by a backbone alone. It writes them to files ([Network.WriteFile]), adds them to an index ([CreateIndex],
-// [ExtendIndex]) and searches there for them ([Search]).
+// by a backbone without a head. It writes the vectors to files ([Network.WriteFile]), adds them to an index
+// ([CreateIndex], [ExtendIndex]), and searches an index for them ([Search]).
 package embedding
 
 import (
@@ -24,17 +24,17 @@ import (
 	"winnow/search"
 )
 
-// Options say what embeds images, where they are, and how many at a time.
+// Options holds the model that embeds images, the place of the images, and sizes.
 type Options struct {
-	Model    string          // a run folder, an ONNX file or a known backbone; "": what made the vectors that exist
-	Backbone string          // of a run folder, if it is not found by its sha256
-	Root     location.Source // folder that the paths in manifests and on standard input are relative to
-	Stdin    io.Reader       // list of images for the name "-"
+	Model    string          // a run folder, an ONNX file or a known backbone; "": the model of the existing vectors
+	Backbone string          // backbone of a run folder; "": found by its SHA-256
+	Root     location.Source // folder to which paths in manifests and on standard input are relative
+	Stdin    io.Reader       // list of images to read for the name "-"
 	Batch    int             // images per run of the network
 	Workers  int             // images decoded at the same time; 0: one per core
 }
 
-// Host is what embedding needs from the program around it.
+// Host holds the functions that the calling program provides.
 type Host = extraction.Host
 
 // Embedder computes vectors of images.
@@ -45,16 +45,16 @@ type Embedder struct {
 	cut      *models.Prepared
 	head     *head.Head // nil: the model's output is the vector
 	Unit     bool       // the vectors have length 1
-	Files    []string   // its input files, which must not be overwritten
+	Files    []string   // files of the model, which must not be overwritten
 }
 
-// Open opens a run folder, an ONNX file, or a backbone by its name. file is the backbone of a run, "" to find it by its
-// sha256. Warnings about the model are noted.
+// Open opens a run folder, an ONNX file, or a backbone by its name. file is the backbone of a run; if it is "", Open
+// finds the backbone by its SHA-256. Open notes warnings about the model.
 func Open(model, file string, note func(format string, args ...any)) (*Embedder, error) {
 	return openPrepared(model, file, "", note)
 }
 
-// openPrepared is Open for images prepared in a given way instead of the model's; "": in the model's.
+// openPrepared does the same as Open, but replaces the model's preprocessing by the given one unless it is "".
 func openPrepared(model, file, preprocessing string, note func(format string, args ...any)) (*Embedder, error) {
 	if info, err := os.Stat(model); err == nil && info.IsDir() {
 		return OpenRun(model, file)
@@ -96,20 +96,18 @@ func openPrepared(model, file, preprocessing string, note func(format string, ar
 	return e, nil
 }
 
-// HeadSumKey is the metadata key of an ONNX file that ends in a head: the sha256 of the head's file.
+// HeadSumKey is the metadata key for the SHA-256 of the head's file, in an ONNX file that contains a head.
 const HeadSumKey = "winnow.head_sha256"
 
-// OpenRun opens the network and the head of a run. Manifest and features are not needed. file is the backbone, "" to
-// find it by its sha256.
+// OpenRun opens the network and the head of a run, without its manifest and features. file is the backbone; if it is
+// "", OpenRun finds the backbone by its SHA-256.
 func OpenRun(dir, file string) (*Embedder, error) {
 	name, network := filepath.Join(dir, extraction.HeadFile), filepath.Join(dir, extraction.NetworkFile)
 	h, meta, err := models.ReadHead(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, hint.With(
-			fmt.Errorf("%s: holds no %s, expected a folder of a finished training", dir, extraction.HeadFile),
-			"make one, or continue it with --resume: winnow train --out %s",
-			dir,
-		)
+			fmt.Errorf("%s: contains no %s, expected a folder of a finished training", dir, extraction.HeadFile),
+			"make one, or continue it with --resume: winnow train --out %s", dir)
 	}
 	if err != nil {
 		return nil, err
@@ -133,7 +131,7 @@ func OpenRun(dir, file string) (*Embedder, error) {
 	return e, e.prepareModel(meta.Output)
 }
 
-// frozenBackbone finds the backbone that made the features of a run: by its sha256, or where run.json says that it was.
+// frozenBackbone finds the backbone that computed the features of a run, by its SHA-256 or by the path in run.json.
 func frozenBackbone(dir string, meta models.HeadMeta, file string) (*models.Backbone, error) {
 	var facts struct {
 		Places map[string]location.Place `json:"places"`
@@ -158,8 +156,8 @@ func frozenBackbone(dir string, meta models.HeadMeta, file string) (*models.Back
 	return b, err
 }
 
-// OpenMaker opens what made the vectors of a gallery, from where it was or as o names it. Another version of the
-// decoder reads nearly the same pictures: that is noted, not an error.
+// OpenMaker opens the model that made the vectors of a gallery, at its recorded path or as o names it. Another version
+// of the image decoder is only noted, because it decodes nearly the same pixels.
 func OpenMaker(g *search.Gallery, o Options, note func(format string, args ...any)) (*Embedder, error) {
 	if g.Index != nil {
 		was := g.Index.Embedder
@@ -176,29 +174,24 @@ func OpenMaker(g *search.Gallery, o Options, note func(format string, args ...an
 	return e, e.prepareModel(g.Store.Key.Output)
 }
 
-// decoderNow returns today's version of the decoder of a preprocessing, and notes if it differs from the one used.
+// decoderNow returns the current version of the decoder for a preprocessing, and adds a note if it differs from was.
 func decoderNow(dir, preprocessing, was string, note func(format string, args ...any)) string {
 	p, err := backbone.ParsePreprocessing(preprocessing)
 	if err != nil {
-		return was // comparing the embedders later says what differs
+		return was // comparing the embedders later returns the error
 	}
 	now := p.DecoderVersion()
 	if now != was {
-		note("%s: another version of the decoder read its images (%q, today %q): similarities are a little off", dir,
+		note("%s: made with image decoder %q, now %q: similarities differ slightly", dir,
 			was,
 			now)
 	}
 	return now
 }
 
-// reopenEmbedder opens the embedder that made an index, from where it was or as o names it. Another embedder is an
-// error.
-func reopenEmbedder(
-	dir string,
-	was search.Embedder,
-	o Options,
-	note func(format string, args ...any),
-) (*Embedder, error) {
+// reopenEmbedder opens the embedder that made an index, by its recorded path or by o. Another embedder is an error.
+func reopenEmbedder(dir string, was search.Embedder, o Options, note func(format string, args ...any)) (
+	*Embedder, error) {
 	from := was.Source
 	if !was.Place.Absolute.IsZero() {
 		from = was.Place.Find(dir, nil).Path()
@@ -213,13 +206,13 @@ func reopenEmbedder(
 	if why := was.Differs(e.Embedder); why != "" {
 		return nil, hint.With(&search.OtherEmbedder{Dir: dir, Why: why},
 			"vectors of two embedders cannot be compared: "+
-				"name the one that made the index with --model, or make a new index")
+				"name the model that made the index with --model, or make a new index")
 	}
 	return e, nil
 }
 
-// exportedOutput returns the tensor of the embedding if winnow export wrote the file, and whether it did. In other
-// files models.Prepare finds the tensor.
+// exportedOutput returns the embedding tensor of a file that winnow export wrote; ok is false for other files, whose
+// tensor models.Prepare finds.
 func exportedOutput(b *models.Backbone) (string, bool, error) {
 	m, err := b.Graph()
 	if err != nil {

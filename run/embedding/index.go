@@ -17,25 +17,25 @@ import (
 	"winnow/search"
 )
 
-// Indexed describes an index that was made or extended, as winnow index --json prints it.
+// Indexed describes an index that was made or extended, as printed by winnow index --json.
 type Indexed struct {
 	Index   string           `json:"index"`
 	Rows    int              `json:"rows"`
 	Dim     int              `json:"dim"`
 	Model   string           `json:"model"`
 	Added   int              `json:"added"`
-	Skipped int              `json:"skipped"` // in the index already, or named twice
+	Skipped int              `json:"skipped"` // images in the index already, or named twice
 	LeftOut []lookup.LeftOut `json:"left_out"`
 }
 
-// CreateIndex puts images into a new index.
+// CreateIndex makes an index of images.
 func CreateIndex(ctx context.Context, h Host, dir string, images []location.Source, o Options) (Indexed, error) {
-	if search.Unfinished(dir) { // by a command that failed or was ended
+	if search.Unfinished(dir) { // an earlier command failed or was killed
 		return ExtendIndex(ctx, h, dir, images, o)
 	}
 	if search.Here(dir) {
 		return Indexed{}, hint.With(fmt.Errorf("index: %s: %w", dir, search.ErrExists),
-			"--add adds images to it; a new index needs another --out")
+			"add images to it with --add, or make a new index with another --out")
 	}
 	e, err := Open(o.Model, o.Backbone, h.Note)
 	if err != nil {
@@ -50,8 +50,7 @@ func CreateIndex(ctx context.Context, h Host, dir string, images []location.Sour
 	})
 }
 
-// ExtendIndex appends the images that an index lacks, and those that changed since they were indexed, by the same
-// embedder.
+// ExtendIndex appends images that an index lacks and images that changed since they were indexed, by the same embedder.
 func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Source, o Options) (Indexed, error) {
 	ix, err := search.Open(dir)
 	if err != nil {
@@ -76,8 +75,8 @@ func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Sour
 	})
 }
 
-// forgetChanged takes images out of an index whose files changed since they were indexed, so that they are embedded
-// again, and those that are gone from the folders of the list.
+// forgetChanged removes images from an index: those whose files changed, so that they are embedded again, and those
+// that are missing in the folders of the list.
 func forgetChanged(h Host, dir string, list *imageroot.List) error {
 	ix, err := search.Open(dir)
 	if err != nil {
@@ -106,9 +105,9 @@ func forgetChanged(h Host, dir string, list *imageroot.List) error {
 	}
 	switch n := len(gone); {
 	case n == 1:
-		h.Note("1 image is gone: %s is taken out of the index", gone[0])
+		h.Note("1 image is gone: %s is removed from the index", gone[0])
 	case n > 1:
-		h.Note("%d images are gone, the first is %s: they are taken out of the index", n, gone[0])
+		h.Note("%d images are gone, the first is %s: they are removed from the index", n, gone[0])
 	}
 	if err := ix.Close(); err != nil || len(changed)+len(gone) == 0 {
 		return err
@@ -136,7 +135,7 @@ func (e *Embedder) fillIndex(ctx context.Context, h Host, dir string, list *imag
 	bad := x.Bad()
 	var none *backbone.NoneReadable
 	if errors.As(err, &none) && none.Tried == len(x.New) && x.Total() > 0 { // the index does not change
-		net.host.Note("none of the %d images that are new can be read", none.Tried)
+		net.host.Note("none of the %d new images can be read", none.Tried)
 		bad, err = []features.Bad{{Path: none.Path, Reason: none.Reason.Error()}}, nil
 	}
 	r = Indexed{Index: dir, Rows: x.Total(), Dim: net.Dim(), Model: e.Backbone.Name,

@@ -16,7 +16,7 @@ import (
 	"winnow/search"
 )
 
-// Network is an embedder whose network is loaded, on each device of the runtime. It implements backbone.Lanes.
+// Network is an embedder whose network is loaded on each device of the runtime. It implements backbone.Lanes.
 type Network struct {
 	*Embedder
 	host    Host
@@ -25,12 +25,12 @@ type Network struct {
 	lanes   []*lane
 }
 
-// lane makes vectors on one device. It implements backbone.Network.
+// lane computes vectors on one device. It implements backbone.Network.
 type lane struct {
 	*Embedder
 	net  *ort.Network
-	fill int  // above 0: the size of every batch, see Infer
-	unit bool // divide by the length
+	fill int  // fixed batch size, see Infer; 0: any
+	unit bool // divide vectors by their length
 
 	pixels []float32
 	x      []float32
@@ -41,8 +41,8 @@ var (
 	_ backbone.Pinner = (*Network)(nil)
 )
 
-// Load loads the network onto the devices of the host's runtime. With fill above 0 it always computes batches of that
-// size. With unit it divides vectors by their length.
+// Load loads the network onto the devices of the host's runtime. If fill is above 0, every batch is padded to this
+// size. With unit, vectors are divided by their length.
 func (e *Embedder) Load(h Host, fill int, unit bool) (*Network, error) {
 	h = h.Complete()
 	rt, err := h.Runtime()
@@ -94,9 +94,9 @@ func (l *lane) Dim() int {
 	return l.net.Dim()
 }
 
-// Infer implements backbone.Network. With fill, a smaller batch is filled up with black pictures: an image's last bits
-// depend on the size of its batch (an image alone and the same image among 46 differed, after MobileNetV2 and a head of
-// 256), and an index made in steps must equal one made at once.
+// Infer implements backbone.Network. With fill, it pads a smaller batch with black images. The last bits of a vector
+// depend on the batch size (with MobileNetV2 and a head of 256, a single image and the same image in a batch of 46
+// differed), but an index made in steps must equal an index made at once.
 func (l *lane) Infer(dst blas32.General, pixels []float32, count int) error {
 	run, size := count, l.Backbone.Preprocessing.Size()
 	if count < l.fill {
@@ -129,7 +129,7 @@ func (l *lane) Infer(dst blas32.General, pixels []float32, count int) error {
 	return nil
 }
 
-// embedPaths passes the vectors of images to rows.
+// embedPaths embeds images and passes their vectors to rows.
 func (n *Network) embedPaths(
 	ctx context.Context,
 	images fs.FS,
@@ -143,7 +143,7 @@ func (n *Network) embedPaths(
 	return backbone.Extract(ctx, cfg, n, images, paths, rows, observe)
 }
 
-// Queries embeds images to search for. It also returns those that cannot be read or whose vector is all zeros.
+// Queries embeds images to search for. It also returns the images that cannot be read or whose vector is all zeros.
 func (n *Network) Queries(ctx context.Context, images fs.FS, paths []string, o Options) (list []search.Query,
 	bad []features.Bad, err error) {
 	all := &rows{take: func(x blas32.General, first int, unreadable []features.Bad) error {

@@ -27,15 +27,15 @@ type Row struct {
 	Embedding []float32 `parquet:"embedding,list" json:"embedding"`
 }
 
-// The forms of files of rows, each named by its ending.
+// The formats of files of rows, each named by its extension.
 const (
-	NPY     = "npy"     // n×d float32 for numpy, and a file .ids.csv that says what the rows are
+	NPY     = "npy"     // n×d float32 for numpy, and a file .ids.csv that lists the rows
 	CSV     = "csv"     // path,label,split,e0,e1,…; numbers round-trip as float32
-	Parquet = "parquet" // the columns path, label, split and embedding, a list
+	Parquet = "parquet" // columns path, label, split and embedding (a list)
 	jsonl   = "jsonl"   // an object for each row
 )
 
-// Files returns the files that are written for a file of vectors: itself and, for .npy, the list of what its rows are.
+// Files returns the files that are written for a file of vectors: the file itself and, for .npy, the list of its rows.
 func Files(out string) ([]string, error) {
 	switch form := formOf(out); {
 	case form == NPY:
@@ -46,12 +46,13 @@ func Files(out string) ([]string, error) {
 	return nil, fmt.Errorf("%q does not end in .npy, .csv, .parquet or .jsonl", out)
 }
 
-// ListOfNPY returns the file that names the rows of a .npy file: emb.ids.csv for emb.npy.
+// ListOfNPY returns the file that lists the rows of a .npy file: emb.ids.csv for emb.npy.
 func ListOfNPY(out string) string { return strings.TrimSuffix(out, filepath.Ext(out)) + ".ids.csv" }
 
 func formOf(out string) string { return strings.ToLower(strings.TrimPrefix(filepath.Ext(out), ".")) }
 
-// WriteRows writes a file in a form, all the rows of dim values that fill puts, or none. It keeps no vectors.
+// WriteRows atomically writes a file in a format, with the rows of dim values that fill passes to put. It does not keep
+// the vectors in memory.
 func WriteRows(form, out string, dim int, fill func(put func([]Row) error) error) error {
 	if form == NPY {
 		return writeNPY(out, dim, fill)
@@ -113,7 +114,7 @@ func writeCSV(w io.Writer, dim int, fill func(put func([]Row) error) error) erro
 	return to.Error()
 }
 
-// writeNPY keeps the values in a temporary file next to out until their number, which must come first, is known.
+// writeNPY writes the values to a temporary file next to out until their number is known, which the file starts with.
 func writeNPY(out string, dim int, fill func(put func([]Row) error) error) error {
 	f, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+".tmp-*")
 	if err != nil {

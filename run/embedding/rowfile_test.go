@@ -19,7 +19,7 @@ var two = []Row{
 
 func putTwo(put func([]Row) error) error { return errors.Join(put(two[:1]), put(nil), put(two[1:])) }
 
-// The bytes of small files, by the formats' descriptions: .npy is numpy.lib.format, version 1.0.
+// Small files have exactly the bytes that the specifications of their formats prescribe (.npy: numpy.lib.format 1.0).
 func TestFormsByTheirDescriptions(t *testing.T) {
 	header := "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
 	for name, want := range map[string]string{
@@ -52,7 +52,7 @@ func TestFormsByTheirDescriptions(t *testing.T) {
 	}
 }
 
-// A failure leaves the older files unchanged and nothing new.
+// A failed write leaves existing files unchanged and makes no new files.
 func TestFailedWritesLeaveNothing(t *testing.T) {
 	cut := errors.New("cut off")
 	for _, name := range []string{"e.npy", "e.CSV", "e.parquet", "e.jsonl"} {

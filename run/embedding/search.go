@@ -19,16 +19,16 @@ import (
 	"winnow/search"
 )
 
-// Search says what is searched for, and where.
+// Search holds the queries and the index of a search.
 type Search struct {
-	Options           // of queries that are images
-	Index    string   // or a feature store
-	Queries  []string // images, paths of indexed images, .npy files
+	Options           // for embedding queries that are images
+	Index    string   // folder of an index or of a feature store
+	Queries  []string // images, paths of indexed images, or .npy files
 	K        int
-	Manifest location.Source // of labels; the zero value: none
+	Manifest location.Source // source of labels; the zero value: none
 }
 
-// Answers are what was found, as winnow search --json prints it.
+// Answers holds the results of a search, as printed by winnow search --json.
 type Answers struct {
 	Index   string           `json:"index"`
 	Rows    int              `json:"rows"`
@@ -39,15 +39,15 @@ type Answers struct {
 	FromStore bool `json:"-"` // the index is a feature store
 }
 
-// Answer is what was found for one query.
+// Answer holds the results for one query.
 type Answer struct {
 	Query   string     `json:"query"`
 	Label   string     `json:"label,omitempty"`
-	File    seen.State `json:"file,omitempty"` // of the query if it is an image of the index
+	File    seen.State `json:"file,omitempty"` // state of the query's file if the query is in the index
 	Nearest []Hit      `json:"nearest"`
 }
 
-// Hit is an image found.
+// Hit is one of the nearest images.
 type Hit struct {
 	Rank       int        `json:"rank"` // from 1
 	Row        int        `json:"row"`  // from 0
@@ -57,10 +57,10 @@ type Hit struct {
 	File       seen.State `json:"file,omitempty"`
 }
 
-// manyQueries is from how many queries on loading ONNX Runtime pays: its products are several times as fast.
+// manyQueries is the number of queries from which loading ONNX Runtime is worthwhile: its matrix products are faster.
 const manyQueries = 8
 
-// Run searches the gallery for all queries, and saves the answers in the file out, unless it is "".
+// Run searches the gallery for all queries, and saves the answers in the file out unless it is "".
 func (s Search) Run(ctx context.Context, h Host, out string) (r Answers, err error) {
 	h = h.Complete()
 	labels, err := readLabels(s.Manifest)
@@ -73,8 +73,8 @@ func (s Search) Run(ctx context.Context, h Host, out string) (r Answers, err err
 	}
 	defer g.Close()
 	if g.Index != nil && g.Index.Unfinished {
-		h.Note("%s: making this index did not come to its end: only the %d images that it has are searched; run the "+
-			"same winnow index again", s.Index, g.Len())
+		h.Note("%s: this index is unfinished: only its %d images are searched; run the same winnow index command "+
+			"again to finish it", s.Index, g.Len())
 	}
 	queries, left, err := g.Queries(s.Queries, func(images []string) ([]search.Query, []features.Bad, error) {
 		return s.embedQueries(ctx, h, g, images)
@@ -83,7 +83,7 @@ func (s Search) Run(ctx context.Context, h Host, out string) (r Answers, err err
 		return r, err
 	}
 	if len(queries) >= manyQueries {
-		if rt, err := h.Runtime(); err == nil { // without it the search is slower
+		if rt, err := h.Runtime(); err == nil { // without a runtime, the search is slower
 			defer rt.Close()
 		}
 	}
@@ -98,7 +98,7 @@ func (s Search) Run(ctx context.Context, h Host, out string) (r Answers, err err
 	return r, atomicfile.Write(out, func(w io.Writer) error { return text.JSON(w, r) })
 }
 
-// embedQueries turns images into queries, by what made the gallery. It also returns those that have no vector.
+// embedQueries embeds images as queries, with the model of the gallery. It also returns the images without a vector.
 func (s Search) embedQueries(ctx context.Context, h Host, g *search.Gallery, images []string) ([]search.Query,
 	[]features.Bad, error) {
 	list, err := imageroot.OpenList(ctx, location.All(images), s.Root, s.Stdin, h.Note)
@@ -120,7 +120,7 @@ func (s Search) embedQueries(ctx context.Context, h Host, g *search.Gallery, ima
 	return net.Queries(ctx, list, list.Paths(), s.Options)
 }
 
-// newAnswers adds labels to what a gallery found for queries, and what became of the images' files.
+// newAnswers makes the answers from the hits of a gallery, and adds labels and the states of the image files.
 func newAnswers(index string, g *search.Gallery, queries []search.Query, found [][]search.Hit,
 	labels map[string]string) (Answers, error) {
 	r := Answers{Index: index, Rows: g.Len(), Dim: g.Width(), FromStore: g.Index == nil}
@@ -142,7 +142,7 @@ func newAnswers(index string, g *search.Gallery, queries []search.Query, found [
 	return r, nil
 }
 
-// statesOf returns a function that reports the state of a row's file since its vector was made.
+// statesOf returns a function that compares the image file of a row with the file that its vector was computed from.
 func statesOf(g *search.Gallery) (func(row int) seen.State, error) {
 	if g.Index == nil {
 		return extraction.Changes(g.Store)
@@ -154,7 +154,7 @@ func statesOf(g *search.Gallery) (func(row int) seen.State, error) {
 	return files.State, nil
 }
 
-// Stale says which images found, or asked for by their names, are gone or changed since their vectors were made, or "".
+// Stale returns a text on how many hits and indexed queries have missing or changed files, "" if there are none.
 func (r Answers) Stale() string {
 	var t seen.Tally
 	for _, q := range r.Queries {
@@ -174,7 +174,7 @@ func (r Answers) Stale() string {
 	}
 }
 
-// readLabels returns the labels of a manifest by path. The zero source has no labels.
+// readLabels returns the labels of a manifest by path; none for the zero source.
 func readLabels(manifest location.Source) (labels map[string]string, err error) {
 	if manifest.IsZero() {
 		return nil, nil
@@ -192,7 +192,7 @@ func readLabels(manifest location.Source) (labels map[string]string, err error) 
 	return labels, nil
 }
 
-// Write writes the result for people.
+// Write writes the answers as text.
 func (r Answers) Write(w io.Writer) error {
 	for i, q := range r.Queries {
 		if i > 0 {
@@ -206,7 +206,7 @@ func (r Answers) Write(w io.Writer) error {
 			if labelled {
 				cells = append(cells, h.Label)
 			}
-			file := h.Path // at the end, where a long one widens no column
+			file := h.Path // the last column, so that a long path widens no other column
 			if h.File != seen.Same {
 				file += "  (" + string(h.File) + ")"
 			}

@@ -14,7 +14,7 @@ import (
 	"winnow/internal/lookup"
 )
 
-// Written describes a file of vectors, as winnow embed --json prints it.
+// Written describes a file of vectors, as printed by winnow embed --json.
 type Written struct {
 	Files   []string         `json:"files"`
 	Rows    int              `json:"rows"`
@@ -23,13 +23,13 @@ type Written struct {
 	LeftOut []lookup.LeftOut `json:"left_out"` // unreadable images
 }
 
-// Write writes the result for people, without the images left out.
+// Write writes the description as text, without the images left out.
 func (r Written) Write(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s: %d images × %d values\n", strings.Join(r.Files, ", "), r.Rows, r.Dim)
 	return err
 }
 
-// WriteFile writes the vectors of images, all or none, in the form that the file's ending names.
+// WriteFile atomically writes the vectors of images, in the format of the file's extension.
 func (n *Network) WriteFile(ctx context.Context, out string, list *imageroot.List, o Options) (Written, error) {
 	files, err := Files(out)
 	if err != nil {
@@ -43,7 +43,7 @@ func (n *Network) WriteFile(ctx context.Context, out string, list *imageroot.Lis
 		LeftOut: lookup.Unreadable(all.bad)}, err
 }
 
-// WriteLines writes each image as a line of JSON as soon as its vector is computed, or the reason why it has none.
+// WriteLines writes a line of JSON for each image as soon as its vector is computed, or the reason why it has none.
 func (n *Network) WriteLines(ctx context.Context, w io.Writer, list *imageroot.List, o Options) error {
 	return n.passReadable(ctx, list, &rows{}, writeLines(w), func(b features.Bad) error {
 		return json.NewEncoder(w).Encode(struct {
@@ -53,8 +53,8 @@ func (n *Network) WriteLines(ctx context.Context, w io.Writer, list *imageroot.L
 	}, o)
 }
 
-// passReadable passes the vectors of readable images to put, and unreadable images to leave unless it is nil. No vector
-// is kept.
+// passReadable passes the vectors of readable images to put, and unreadable images to leave unless it is nil. It does
+// not keep the vectors.
 func (n *Network) passReadable(ctx context.Context, list *imageroot.List, all *rows, put func([]Row) error,
 	leave func(features.Bad) error, o Options) error {
 	all.take = func(x blas32.General, first int, bad []features.Bad) error {
@@ -81,8 +81,8 @@ func (n *Network) passReadable(ctx context.Context, list *imageroot.List, all *r
 	return n.embedPaths(ctx, list, list.Paths(), all, o)
 }
 
-// rows counts the rows of images, collects the unreadable ones and passes each block of rows, from the row first on, to
-// take. It implements backbone.RowWriter.
+// rows is a backbone.RowWriter that counts the rows, collects unreadable images, and passes each block of rows to take,
+// with the number of its first row.
 type rows struct {
 	take  func(x blas32.General, first int, bad []features.Bad) error
 	count int

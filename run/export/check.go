@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	checked    = 16   // pictures
-	checkLimit = 1e-5 // the largest allowed difference between numbers of unit vectors
+	checked    = 16   // number of random images
+	checkLimit = 1e-5 // largest allowed difference between values of unit vectors
 )
 
-// Check compares the joined model with winnow's own computation, on pictures of random pixels.
+// Check is the result of comparing the joined model with winnow's own computation, on images of random pixels.
 type Check struct {
 	Images  int     `json:"images"`
-	Largest float64 `json:"largest_difference"` // of any number of the unit vectors
+	Largest float64 `json:"largest_difference"` // between values of the unit vectors
 	Limit   float64 `json:"limit"`
 }
 
 func (c Check) String() string {
 	return fmt.Sprintf(
-		"agrees with winnow's own on %d pictures of random pixels: largest difference %.2g, at most %.0g "+
+		"agrees with winnow's own on %d images of random pixels: largest difference %.2g, at most %.0g "+
 			"allowed",
 		c.Images,
 		c.Largest,
@@ -35,8 +35,8 @@ func (c Check) String() string {
 	)
 }
 
-// Check compares the model with backbone and head as winnow runs them, on pictures of random pixels, always the same,
-// that are prepared like images.
+// Check compares the joined model with separate backbone and head, as winnow runs them. It uses preprocessed images of
+// random pixels, always the same.
 func (j Joined) Check(rt *ort.Runtime) (c Check, err error) {
 	c = Check{Images: checked, Limit: checkLimit}
 	p := j.Backbone.Preprocessing
@@ -77,7 +77,7 @@ func (j Joined) Check(rt *ort.Runtime) (c Check, err error) {
 		c.Largest = max(c.Largest, math.Abs(float64(v)-float64(theirs.Data[i]))) // max keeps NaN
 	}
 	if !(c.Largest <= checkLimit) {
-		return c, fmt.Errorf("its vectors differ from winnow's own by up to %.3g, expected at most %.0g", c.Largest,
+		return c, fmt.Errorf("the vectors differ from winnow's own by up to %.3g, expected at most %.0g", c.Largest,
 			checkLimit)
 	}
 	return c, nil

@@ -12,7 +12,7 @@ import (
 	"winnow/run/folder"
 )
 
-// Model describes a run's backbone and head as one ONNX model, as winnow export --json prints it.
+// Model describes a run's backbone and head as one ONNX model, as printed by winnow export --json.
 type Model struct {
 	File   string `json:"file"`
 	Bytes  int    `json:"bytes"`
@@ -24,7 +24,7 @@ type Model struct {
 	Check  Check  `json:"check"`
 }
 
-// Joined is the model of a run and what it was joined from.
+// Joined is the joined model of a run, with the backbone and the head it was made from.
 type Joined struct {
 	*models.Joined
 	Backbone *models.Backbone
@@ -32,8 +32,8 @@ type Joined struct {
 	cut      *models.Prepared
 }
 
-// Join appends a run's head to the backbone of its features. model is that backbone, "" to find it by its sha256;
-// winnow is the version for the metadata.
+// Join appends a run's head to the backbone that computed its features. model is the backbone; if it is "", Join finds
+// the backbone by its SHA-256. winnow is the version for the metadata.
 func Join(r *folder.Run, model, winnow string) (j Joined, err error) {
 	j.run = r
 	if r.Tuned == nil {
@@ -57,14 +57,14 @@ func Join(r *folder.Run, model, winnow string) (j Joined, err error) {
 	return j, err
 }
 
-// Describe returns the facts about the model, written as file.
+// Describe returns the description of the model in file.
 func (j Joined) Describe(file string, check Check) *Model {
 	return &Model{File: file, Bytes: len(j.Model), SHA256: models.Sum(j.Model), Input: j.Input.String(),
 		Output: j.Output,
 		Dim:    j.Dim, Opset: j.Opset, Check: check}
 }
 
-// makeMetadata returns the metadata of the model, which say all that is needed to use it.
+// makeMetadata returns the metadata of the model, with everything that a program needs to use it.
 func (j Joined) makeMetadata(winnow string) (map[string]string, error) {
 	r, b := j.run, j.Backbone
 	sum, err := folder.FileSum(filepath.Join(r.Dir, r.HeadFile))

@@ -24,20 +24,20 @@ import (
 //
 //	path text PRIMARY KEY, model text, digest text, embedding vector(N), label text, split text
 //
-// embedding holds the unit vector, bit by bit; model is the sha256 of what made it, and digest identifies the content
-// of the row. Only rows that the server lacks, or holds with another digest, are sent: the call continues an upload
-// that broke off, and repeated it sends nothing. Other columns are left alone.
+// embedding holds the exact unit vector, model the SHA-256 of the model that made it, and digest a checksum of the row.
+// An upload sends only rows that the server lacks or holds with another digest. So it continues an interrupted upload,
+// and a repeated upload sends nothing. It does not change other columns.
 type Table struct {
 	Name   string
 	config *pgx.ConnConfig
 }
 
-// connectTime is how long to wait for a connection if the address does not say.
+// connectTime is the timeout for connecting if the address contains none.
 const connectTime = 30 * time.Second
 
-// ParseTable reads postgres://USER@HOST:PORT/DATABASE?table=NAME; name is the table if the address has none. Other
-// options and the PG… environment variables are read as libpq does, passwords also from ~/.pgpass. The error does not
-// quote the address, which may hold a password.
+// ParseTable parses postgres://USER@HOST:PORT/DATABASE?table=NAME; name is the table if the address contains none.
+// Other options, the PG… environment variables and passwords in ~/.pgpass are used as by libpq. The error does not
+// quote the address, which may contain a password.
 func ParseTable(address, name string) (*Table, error) {
 	unread := hint.Misused("--to: the address cannot be read, expected postgres://USER@HOST/DATABASE (pgvector)")
 	u, err := url.Parse(address)
@@ -52,12 +52,12 @@ func ParseTable(address, name string) (*Table, error) {
 		return nil, unread
 	}
 	t.config.ConnectTimeout = cmp.Or(t.config.ConnectTimeout, connectTime)
-	// no statement is prepared on the server, so that poolers can share connections
+	// do not prepare statements on the server, so that poolers can share connections
 	t.config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	return t, nil
 }
 
-// String names the table without user and password.
+// String returns the address and name of the table without user and password.
 func (t *Table) String() string {
 	host := net.JoinHostPort(t.config.Host, strconv.Itoa(int(t.config.Port)))
 	return fmt.Sprintf("postgres://%s/%s: table %s", host, t.config.Database, t.Name)
@@ -65,7 +65,7 @@ func (t *Table) String() string {
 
 func (t *Table) quoteName() string { return pgx.Identifier{t.Name}.Sanitize() }
 
-// Uploaded describes an upload, as winnow export --json prints it.
+// Uploaded describes an upload, as printed by winnow export --json.
 type Uploaded struct {
 	Table  string `json:"table"`
 	Rows   int    `json:"rows"`
@@ -75,27 +75,20 @@ type Uploaded struct {
 	Points int    `json:"rows_in_table"`
 }
 
-// String describes the upload for people.
+// String returns the description as text.
 func (u *Uploaded) String() string {
-	return fmt.Sprintf(
-		"%s: %d rows of %d values, %d sent, %d there already; it holds %d",
-		u.Table,
-		u.Rows,
-		u.Dim,
-		u.Sent,
-		u.Kept,
-		u.Points,
-	)
+	return fmt.Sprintf("%s: %d rows of %d values, %d sent, %d there already; the table has %d", u.Table, u.Rows, u.Dim,
+		u.Sent, u.Kept, u.Points)
 }
 
 const (
 	batchRows  = 256
-	batchBytes = 8 << 20 // of a request with long vectors
-	longest    = 2000    // vectors that pgvector can index
+	batchBytes = 8 << 20 // size of a request with long vectors
+	longest    = 2000    // longest vector that pgvector can index
 )
 
-// Upload writes rows that a model made into the table and indexes them (HNSW, cosine). It creates the table if there
-// is none. observe may be nil.
+// Upload writes rows by a model into the table and indexes them (HNSW, cosine). It creates the table if necessary.
+// observe may be nil.
 func (t *Table) Upload(ctx context.Context, model string, rows []embedding.Row,
 	observe func(done, total int)) (*Uploaded, error) {
 	conn, err := pgx.ConnectConfig(ctx, t.config)
@@ -112,7 +105,7 @@ func (t *Table) Upload(ctx context.Context, model string, rows []embedding.Row,
 		sent, err := t.sendBatch(ctx, conn, model, batch)
 		if err != nil {
 			return nil, hint.With(fmt.Errorf("export: %s: rows from %s: %w", t, batch[0].Path, err),
-				"the same command goes on with what is there")
+				"run the same command again: it sends only the missing rows")
 		}
 		u.Sent, u.Kept, done = u.Sent+sent, u.Kept+len(batch)-sent, done+len(batch)
 		if observe != nil {
@@ -133,7 +126,7 @@ func (t *Table) Upload(ctx context.Context, model string, rows []embedding.Row,
 	return u, nil
 }
 
-// prepareTable makes the table unless it exists, and refuses one that winnow did not write, or of another model.
+// prepareTable makes the table unless it exists. It returns an error for a table of another program or another model.
 func (t *Table) prepareTable(ctx context.Context, conn *pgx.Conn, model string, dim int) error {
 	var version string
 	err := conn.QueryRow(ctx, "SELECT extversion FROM pg_extension WHERE extname = 'vector'").Scan(&version)
@@ -176,14 +169,14 @@ func (t *Table) prepareTable(ctx context.Context, conn *pgx.Conn, model string, 
 		return nil
 	}
 	if err == nil {
-		err = hint.With(fmt.Errorf("found vectors made by %.12s, expected by %.12s", other, model),
-			"name another table (--to postgres://…?table=NAME), or drop this one")
+		err = hint.With(fmt.Errorf("found vectors made by model %.12s, expected model %.12s", other, model),
+			"name another table (--to postgres://…?table=NAME), or drop this table")
 	}
 	return err
 }
 
-// sendBatch sends the rows that the server lacks or holds with other content, in one statement and one transaction, and
-// returns their number.
+// sendBatch sends the rows that the server lacks or holds with other content, in a single statement and transaction,
+// and returns the number of these rows.
 func (t *Table) sendBatch(ctx context.Context, conn *pgx.Conn, model string, batch []embedding.Row) (int, error) {
 	all := make([]string, len(batch))
 	for i, r := range batch {
@@ -208,10 +201,7 @@ func (t *Table) sendBatch(ctx context.Context, conn *pgx.Conn, model string, bat
 			), append(
 				digests,
 				sum,
-			), append(
-				vectors,
-				formatVector(r.Embedding),
-			)
+			), append(vectors, formatVector(r.Embedding))
 			labels, splits = append(labels, nullIfEmpty(r.Label)), append(splits, nullIfEmpty(r.Split))
 		}
 	}
@@ -233,7 +223,7 @@ func nullIfEmpty(s string) *string {
 	return &s
 }
 
-// formatVector writes a vector as pgvector reads it. Numbers keep all their bits.
+// formatVector formats a vector for pgvector without loss of precision.
 func formatVector(v []float32) string {
 	b := []byte{'['}
 	for i, x := range v {
@@ -245,7 +235,7 @@ func formatVector(v []float32) string {
 	return string(append(b, ']'))
 }
 
-// digestRow returns a digest of everything stored for a row: the first half of a sha256, in hex.
+// digestRow returns a digest of all values stored for a row: the first half of a SHA-256 in hexadecimal.
 func digestRow(r embedding.Row, model string) string {
 	all := strings.Join([]string{model, r.Path, formatVector(r.Embedding), r.Label, r.Split}, "\x00")
 	sum := sha256.Sum256([]byte(all))

@@ -15,7 +15,7 @@ import (
 	"winnow/run/embedding"
 )
 
-// birds is a name that needs quoting.
+// birds is a table name that needs quoting.
 const birds = `Birds "of"; DROP TABLE x.ä`
 
 var model = strings.Repeat("ab", 32)
@@ -34,7 +34,7 @@ func drawRows(n, dim int) []embedding.Row {
 	return list
 }
 
-// openFresh returns a table that is not there, and a connection to its database.
+// openFresh returns a table that does not exist yet, and a connection to its database.
 func openFresh(t *testing.T, name string) (*Table, *pgx.Conn) {
 	t.Helper()
 	address := pgvectortest.New(t)
@@ -59,7 +59,7 @@ func openFresh(t *testing.T, name string) (*Table, *pgx.Conn) {
 	return table, conn
 }
 
-// compareTable compares all rows, bit by bit.
+// compareTable checks that a table holds exactly these rows, to the bit.
 func compareTable(t *testing.T, conn *pgx.Conn, name string, want []embedding.Row) {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), "SELECT path, coalesce(label, ''), split, embedding::real[]::text FROM "+
@@ -87,7 +87,7 @@ func compareTable(t *testing.T, conn *pgx.Conn, name string, want []embedding.Ro
 	}
 }
 
-// A second call sends nothing. After changes, only rows that changed or are new are sent.
+// A second upload sends nothing. After changes, an upload sends only new and changed rows.
 func TestUpload(t *testing.T) {
 	table, conn := openFresh(t, birds)
 	rows, done := drawRows(600, 12), 0
@@ -115,7 +115,7 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// Batches that arrived before a connection broke are not sent again.
+// After a broken connection, the next upload does not send batches again that had arrived.
 func TestUploadGoesOn(t *testing.T) {
 	table, conn := openFresh(t, "broken")
 	rows := drawRows(2000, 32)
@@ -134,14 +134,14 @@ func TestUploadGoesOn(t *testing.T) {
 	compareTable(t, conn, "broken", rows)
 }
 
-// Tables that winnow did not write, or of other vectors, are left as they are.
+// Upload does not change tables of other programs or with other vectors.
 func TestUploadRefusesOthers(t *testing.T) {
 	table, conn := openFresh(t, "theirs")
 	if _, err := table.Upload(t.Context(), model, drawRows(3, 4), nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := table.Upload(t.Context(), "cd", drawRows(3, 4), nil); err == nil ||
-		!strings.Contains(err.Error(), "found vectors made by") {
+		!strings.Contains(err.Error(), "found vectors made by model") {
 		t.Errorf("another model: %v", err)
 	}
 	if _, err := table.Upload(t.Context(), model, drawRows(3, 5), nil); err == nil ||
@@ -160,7 +160,7 @@ func TestUploadRefusesOthers(t *testing.T) {
 	}
 }
 
-// No error quotes a password.
+// No error of ParseTable contains a password.
 func TestParseTable(t *testing.T) {
 	table, err := ParseTable("postgres://me:secret@db.example/photos?table=birds&sslmode=require", "run")
 	if err != nil || table.Name != "birds" || table.String() != "postgres://db.example:5432/photos: table birds" {

@@ -15,12 +15,12 @@ import (
 	"winnow/run/folder"
 )
 
-// Forms are the forms of files that [Vectors.WriteFile] writes.
+// Forms holds the file formats that [Vectors.WriteFile] writes.
 var Forms = []string{embedding.NPY, embedding.CSV, embedding.Parquet}
 
-// Vectors are the embeddings of a run's images, described as winnow export --json prints it.
+// Vectors holds the embeddings of a run's images, and their description as printed by winnow export --json.
 type Vectors struct {
-	Files   []string         `json:"files"` // that were written
+	Files   []string         `json:"files"` // written files
 	Rows    int              `json:"rows"`
 	Dim     int              `json:"dim"`
 	View    string           `json:"view,omitempty"` // center or mean, if the store has several views of each image
@@ -29,8 +29,8 @@ type Vectors struct {
 	List []embedding.Row `json:"-"`
 }
 
-// embeddedBlock is how many rows are read and embedded at a time: features are larger than embeddings and need not all
-// be in memory. It is a multiple of the head's own block, so that the products equal those of one pass.
+// embeddedBlock is the number of rows read and embedded at a time, because features are larger than embeddings and may
+// not fit in memory. It is a multiple of the head's block, so that the embeddings equal those of one pass to the bit.
 const embeddedBlock = 8192
 
 // Embed embeds the images of some splits of a run, in the order of its manifest.
@@ -41,13 +41,8 @@ func Embed(ctx context.Context, r *folder.Run, splits string) (*Vectors, error) 
 	}
 	rows, ids, left, err := lookup.Rows(r.Manifest, r.Store, at, "")
 	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf(
-			"export: none of the %d images of split %s could be read, the first is %q: %s",
-			len(at),
-			splits,
-			left[0].Path,
-			left[0].Reason,
-		)
+		err = fmt.Errorf("export: none of the %d images of split %s could be read, the first is %q: %s", len(at),
+			splits, left[0].Path, left[0].Reason)
 	}
 	if err != nil {
 		return nil, err
@@ -81,7 +76,7 @@ func Embed(ctx context.Context, r *folder.Run, splits string) (*Vectors, error) 
 	return v, nil
 }
 
-// WriteFile writes the vectors to a file in one of [Forms].
+// WriteFile writes the vectors to the file out in a format of [Forms].
 func (v *Vectors) WriteFile(form, out string) error {
 	err := embedding.WriteRows(form, out, v.Dim, func(put func([]embedding.Row) error) error { return put(v.List) })
 	if err != nil {

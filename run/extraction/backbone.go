@@ -12,14 +12,15 @@ import (
 	"winnow/models"
 )
 
-// BackboneOf finds the model that made a store: the one named, which must have its sha256, or any that has it. The
-// preprocessing is the store's, not the registry's.
+// BackboneOf returns the model that computed the features of a store. If name is not "", this model is used, and its
+// SHA-256 must be the store's; else BackboneOf looks for a model with this SHA-256. The preprocessing comes from the
+// store, not from the registry.
 func BackboneOf(store *features.Store, name string) (*models.Backbone, error) {
 	return BackboneBy(store.Key.Model, store.Key.Preprocessing, "features "+store.Dir, name, store.ModelFile)
 }
 
-// BackboneBy finds a model by its sha256: the file that the user names, or one in the registry or at the places. whose
-// names in errors what the model has made.
+// BackboneBy finds a model by its SHA-256: the model that the user names, or else a file in the registry or in places.
+// whose is the name, in errors, of the data that the model made.
 func BackboneBy(sum, preprocessing, whose, name string, places ...string) (*models.Backbone, error) {
 	registry, err := models.OpenDefault()
 	if err != nil {
@@ -28,7 +29,7 @@ func BackboneBy(sum, preprocessing, whose, name string, places ...string) (*mode
 	var b *models.Backbone
 	if name != "" {
 		if b, err = registry.Match(name, sum); err != nil {
-			return nil, hint.With(err, "%s: made with the model of sha256 %s: name its file with --model", whose, sum)
+			return nil, hint.With(err, "%s: made with the model of SHA-256 %s: name its file with --model", whose, sum)
 		}
 	} else {
 		places = slices.DeleteFunc(places, func(p string) bool { return p == "" })
@@ -45,7 +46,7 @@ func BackboneBy(sum, preprocessing, whose, name string, places ...string) (*mode
 	return b, nil
 }
 
-// OpenBackbone finds a model by name or file and cuts it at its features. Both may bring warnings.
+// OpenBackbone finds a model by name or file and cuts it at its features. Both results may contain warnings.
 func OpenBackbone(name string, settings models.Settings) (*models.Backbone, *models.Prepared, error) {
 	registry, err := models.OpenDefault()
 	if err != nil {
@@ -59,10 +60,10 @@ func OpenBackbone(name string, settings models.Settings) (*models.Backbone, *mod
 	return b, cut, err
 }
 
-// Files of a run's folder by which its head and network can be opened without the rest.
+// Files of a run's folder that suffice to open its head and network.
 const (
 	HeadFile    = "head.winnow"
-	NetworkFile = "backbone.onnx" // that the run fine-tuned; a run that only trained a head has none
+	NetworkFile = "backbone.onnx" // the fine-tuned network; missing if the run trained only a head
 	FactsFile   = "run.json"
 )
 
@@ -73,12 +74,8 @@ func TunedBackbone(path string, m models.HeadMeta) (*models.Backbone, error) {
 		return nil, err
 	}
 	if sum := models.Sum(data); sum != m.ModelSHA256 {
-		return nil, fmt.Errorf(
-			"%s: found sha256 %.12s…, but the head was trained with the network of %.12s…",
-			path,
-			sum,
-			m.ModelSHA256,
-		)
+		return nil, fmt.Errorf("%s: the SHA-256 is %.12s…, but the head was trained with the network of SHA-256 %.12s…",
+			path, sum, m.ModelSHA256)
 	}
 	b := &models.Backbone{Path: path, Data: data}
 	b.Name, b.File, b.SHA256, b.Output = "fine-tuned backbone", path, m.ModelSHA256, m.Output

@@ -10,7 +10,7 @@ import (
 	"winnow/models"
 )
 
-// TestBatchFor: little memory makes small batches, and what is not known the usual one.
+// Little memory leads to small batches. If the memory is unknown, the batch is the default.
 func TestBatchFor(t *testing.T) {
 	registry, err := models.Open(filepath.Join(t.TempDir(), "models.json"))
 	if err != nil {
@@ -44,13 +44,13 @@ func TestBatchFor(t *testing.T) {
 			t.Errorf("%+v: %d images: %s", c, got, why)
 		}
 	}
-	e.Out, e.Memory = t.TempDir(), 4*8*image // less than any machine has
+	e.Out, e.Memory = t.TempDir(), 4*8*image // less than the memory of any machine
 	told := Host{Note: func(format string, args ...any) { t.Errorf(format, args...) }}.Complete()
 	if e.settleBatch(told, orttest.Runtime(t)); e.Config.Batch != 8 {
 		t.Errorf("%d images within %d bytes, expected 8", e.Config.Batch, e.Memory)
 	}
 	cut.Batch = 8
 	if got, why := e.batchFor(1, true, 32, ""); got != UsualBatch || !strings.Contains(why, "takes 8 at a time") {
-		t.Errorf("a model of fixed batches: %d: %s", got, why)
+		t.Errorf("a model with a fixed batch: %d: %s", got, why)
 	}
 }

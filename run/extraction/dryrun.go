@@ -14,33 +14,33 @@ import (
 	"winnow/internal/text"
 )
 
-// tried is how many batches a dry run times, after a first one that takes longer and is not counted. Up to two of them
-// are read while that one is computed.
+// tried is the number of batches that a dry run times, after a first batch that is slower and is not timed. Up to two
+// of the timed batches are read while the first batch is computed.
 const tried = 8
 
-// DryRun estimates from some of the images what an extraction takes on this machine, as `winnow extract --dry-run
-// --json` prints it.
+// DryRun estimates the time and memory of an extraction on this machine from some of its images, as printed by `winnow
+// extract --dry-run --json`.
 type DryRun struct {
-	Images    int     `json:"images"` // of the extraction, or of its shard
+	Images    int     `json:"images"` // number of images of the extraction, or of its shard
 	Views     int     `json:"views"`
 	Dim       int     `json:"dim"`
-	Bytes     int64   `json:"bytes"` // of all vectors
-	Tried     int     `json:"tried"` // images, evenly over the list
+	Bytes     int64   `json:"bytes"` // size of all vectors
+	Tried     int     `json:"tried"` // number of embedded images, evenly spread over the list
 	Bad       int     `json:"unreadable"`
 	Device    string  `json:"device"`
 	Batch     int     `json:"batch"`
 	PerSecond float64 `json:"images_per_second"`
-	Seconds   float64 `json:"seconds"` // of all images at that rate
+	Seconds   float64 `json:"seconds"` // for all images at PerSecond
 	Memory    int64   `json:"memory"`  // peak of the process; 0: unknown on this system
 }
 
-// DryRun computes the vectors of some images, discards them, and estimates what all images take.
+// DryRun computes the vectors of some images, discards them, and estimates time and memory for all images.
 func (e *Extraction) DryRun(ctx context.Context, h Host) (DryRun, error) {
 	return e.tryBatches(ctx, h, tried)
 }
 
-// Expect estimates how long the extraction takes by embedding a few batches; tried counts their images. It returns 0
-// for fewer than quick images, and if there is a store, finished or begun, since only some images may then be left.
+// Expect estimates the duration of the extraction by embedding a few batches; tried is the number of their images. It
+// returns 0 for fewer than quick images, and if the store exists, finished or not, because some images may be done.
 func (e *Extraction) Expect(ctx context.Context, h Host) (took time.Duration, tried int, err error) {
 	if _, ok := features.KeyIn(e.Out); len(e.Paths) < quick || ok && !e.Overwrite {
 		return 0, 0, nil
@@ -50,11 +50,11 @@ func (e *Extraction) Expect(ctx context.Context, h Host) (took time.Duration, tr
 }
 
 const (
-	expecting = 2   // batches that are timed
-	quick     = 128 // images, that take seconds
+	expecting = 2   // number of timed batches
+	quick     = 128 // number of images that take only seconds
 )
 
-// tryBatches computes the vectors of some batches of images besides the first.
+// tryBatches embeds a first batch, then times this number of batches.
 func (e *Extraction) tryBatches(ctx context.Context, h Host, batches int) (DryRun, error) {
 	rt, net, err := e.loadNetwork(h.Complete())
 	if err != nil {
@@ -66,7 +66,7 @@ func (e *Extraction) tryBatches(ctx context.Context, h Host, batches int) (DryRu
 	for i := range sample {
 		sample[i] = e.Paths[i*len(e.Paths)/n]
 	}
-	times, rows := []time.Time{time.Now()}, []int{0} // at the start, and when each batch was done
+	times, rows := []time.Time{time.Now()}, []int{0} // time and number of done images: at the start, after each batch
 	w := &unkept{}
 	err = backbone.Extract(ctx, e.Config, net, e.Root, sample, w, func(at backbone.Progress) {
 		times, rows = append(times, time.Now()), append(rows, at.Done)
@@ -90,7 +90,7 @@ func (e *Extraction) tryBatches(ctx context.Context, h Host, batches int) (DryRu
 	return r, nil
 }
 
-// unkept discards vectors. It implements backbone.RowWriter.
+// unkept is a backbone.RowWriter that discards vectors.
 type unkept struct {
 	rows int
 	bad  []features.Bad
@@ -105,15 +105,15 @@ func (u *unkept) Append(x blas32.General, bad []features.Bad) error {
 	return nil
 }
 
-// Write writes the outcome for people.
+// Write writes the estimate as text.
 func (r DryRun) Write(w io.Writer) error {
 	held := ""
 	if r.Memory > 0 {
-		held = ", and held " + text.Approx(r.Memory)
+		held = ", with a memory peak of " + text.Approx(r.Memory)
 	}
 	_, err := fmt.Fprintf(w, "%d images × %d views × %d values: %s\n%d of them tried, %d unreadable: %.1f "+
 		"images/s on %s, "+
-		"%d at once%s\nall: about %s on such a machine\n", r.Images, r.Views, r.Dim, text.Approx(
+		"%d at once%s\nall images: about %s on such a machine\n", r.Images, r.Views, r.Dim, text.Approx(
 		r.Bytes), r.Tried, r.Bad,
 		r.PerSecond, r.Device, r.Batch, held, text.About(time.Duration(r.Seconds*float64(time.Second))))
 	return err

@@ -1,5 +1,5 @@
-// Package extraction turns a list of images into a feature store: it makes a store, continues one that was begun, or
-// keeps a finished one.
+// Package extraction computes the features of a list of images into a feature store. It makes a new store, continues an
+// unfinished store, or keeps a finished store.
 package extraction
 
 import (
@@ -22,33 +22,33 @@ import (
 	"winnow/models"
 )
 
-// Extraction says which store to make. Backbone, images and settings have been found and checked.
+// Extraction describes a feature store to make, by a backbone, images and settings that exist and are valid.
 type Extraction struct {
-	Out       string // with a shard: the store of all images, of which a part is made
+	Out       string // folder of the store; with a shard, of the store to which the shard belongs
 	Overwrite bool
 	Root      fs.FS
-	From      location.Source // that Root was opened from, for the record; may be zero
+	From      location.Source // where Root is, to be recorded in the store; may be zero
 	Paths     []string
 	Model     *models.Backbone
 	Cut       *models.Prepared
 	Config    backbone.ExtractConfig
-	DType     string // of the store's numbers; "": float32
-	Memory    int64  // bytes that a batch may use; 0: what the machine has left
+	DType     string // number type of the store; "": float32
+	Memory    int64  // limit in bytes for a batch; 0: the available memory
 
-	looks  []backbone.Look // of Paths, where they were decoded; nil: none were
-	shard  cluster.Shard   // whose images are in Paths
-	total  int             // images of all shards
-	images string          // features.HashPaths of all shards
+	looks  []backbone.Look // measurements of the images of Paths that were decoded; nil: none was
+	shard  cluster.Shard   // the shard to which Paths is limited
+	total  int             // number of images of all shards
+	images string          // features.HashPaths of the images of all shards
 }
 
-// Host is what an extraction needs from the program around it. The zero value opens the ONNX Runtime that is installed
-// and prints nothing.
+// Host holds the functions and limits that the calling program provides to an extraction. The zero value opens the
+// installed ONNX Runtime and prints nothing.
 type Host struct {
 	Runtime   func() (*ort.Runtime, error)                         // called only if something is computed
-	Note      func(format string, args ...any)                     // tells the user a fact
+	Note      func(format string, args ...any)                     // receives notes for the user
 	Images    func() (observe func(backbone.Progress), end func()) // shows progress
 	GPUMemory int64                                                // limit in bytes; 0: none
-	Winnow    string                                               // version of the program, for the store
+	Winnow    string                                               // version of the program, recorded in the store
 }
 
 // Complete returns the host with defaults for the functions that are nil.
@@ -65,7 +65,7 @@ func (h Host) Complete() Host {
 	return h
 }
 
-// Result is an extraction's outcome, as `winnow extract --json` prints it.
+// Result is the result of an extraction, as printed by `winnow extract --json`.
 type Result struct {
 	Store     string         `json:"store"`
 	Rows      int            `json:"rows"`
@@ -77,24 +77,24 @@ type Result struct {
 	Device    string         `json:"device"`
 	Batch     int            `json:"batch"`             // images per run of the network
 	Shard     string         `json:"shard,omitempty"`   // i/n
-	Complete  bool           `json:"complete"`          // it existed already: nothing was done
-	Resumed   int            `json:"resumed"`           // rows of an earlier run
-	Seconds   float64        `json:"seconds"`           // of this run
-	PerSecond float64        `json:"images_per_second"` // of this run
-	Bad       []features.Bad `json:"unreadable"`        // their rows hold zeros
+	Complete  bool           `json:"complete"`          // the store existed and was not changed
+	Resumed   int            `json:"resumed"`           // number of rows from an earlier run
+	Seconds   float64        `json:"seconds"`           // duration of this run
+	PerSecond float64        `json:"images_per_second"` // speed of this run
+	Bad       []features.Bad `json:"unreadable"`        // unreadable images; their rows are zero
 
-	sum   string          // of the store's vectors
-	whole location.Source // whose shard it is
+	sum   string          // checksum of the store's vectors
+	whole location.Source // for a shard, the store to which it belongs
 }
 
-// Key returns the key of the features asked for.
+// Key returns the key of the features to compute.
 func (e *Extraction) Key() features.Key {
 	return features.Key{Model: e.Model.SHA256, Output: e.Cut.Cut, Preprocessing: e.Config.Preprocessing.Key(),
 		Decoder: e.Config.Preprocessing.DecoderVersion(), Views: e.Config.ViewNames(),
 		Images: features.HashPaths(e.Paths), DType: e.DType}
 }
 
-// Store returns the finished store, after making or finishing it if necessary.
+// Store makes or finishes the store if necessary, and opens it.
 func (e *Extraction) Store(ctx context.Context, h Host) (*features.Store, error) {
 	if _, err := e.Run(ctx, h); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (e *Extraction) Store(ctx context.Context, h Host) (*features.Store, error)
 	return features.Open(e.Out)
 }
 
-// Run makes the store, or the part of its shard, unless it exists.
+// Run makes the store, or its part for the shard, unless it exists.
 func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	if !e.shard.Whole() {
 		return e.makeShardPart(ctx, h)
@@ -116,23 +116,23 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	return e.makeOutStore(ctx, h)
 }
 
-// hasChangedImages reports whether the folder Out holds the finished store of these images, some of which changed or
-// are gone since. It does not ask object stores, which would answer for each image, and cannot compare files with those
-// in .zip files.
+// hasChangedImages reports whether the folder Out holds the finished store of these images and some image files have
+// changed or are gone since. It returns false for object stores, which would need one request per image, and for .zip
+// files.
 func (e *Extraction) hasChangedImages(ctx context.Context, h Host) (bool, error) {
 	if e.Overwrite || len(e.Key().Views) > 1 || regular.OnlyFiles(e.Root) {
 		return false, nil
 	}
 	old, err := features.Open(e.Out)
 	if err != nil || old.Key.Differs(e.Key()) != "" {
-		return false, nil // store says what is wrong
+		return false, nil // makeOutStore returns the error
 	}
 	now, err := e.recordFiles(ctx)
 	if err != nil {
 		return false, err
 	}
 	noted := e.readSeenRecord(h, SeenFile, old.Key.Images, old.Sum)
-	dated := func(file string) bool { return file == "" || strings.HasSuffix(file, "Z") } // not of a .zip file
+	dated := func(file string) bool { return file == "" || strings.HasSuffix(file, "Z") } // false for a .zip entry
 	if slices.ContainsFunc(now, func(file string) bool { return !dated(file) }) ||
 		slices.ContainsFunc(noted, func(file string) bool { return !dated(file) }) {
 		return false, nil
@@ -171,8 +171,8 @@ func (e *Extraction) makeOutStore(ctx context.Context, h Host) (Result, error) {
 	return r, e.noteRecord(r.sum, files)
 }
 
-// beginRecord records the files of a store before they are read, and returns the record; nil if it would take a request
-// to a server for each. A store that is continued keeps the record that it was begun with.
+// beginRecord records size and time of the image files before they are read, and returns the record; nil if that would
+// take a request to a server for each file. A continued store keeps its first record.
 func (e *Extraction) beginRecord(ctx context.Context, h Host, w *features.Writer) ([]string, error) {
 	if regular.OnlyFiles(e.Root) {
 		return nil, nil
@@ -189,7 +189,7 @@ func (e *Extraction) beginRecord(ctx context.Context, h Host, w *features.Writer
 	return files, e.noteRecord("", files)
 }
 
-// loadNetwork opens the runtime, settles the batch, and loads the network.
+// loadNetwork opens the runtime, chooses the batch size, and loads the network.
 func (e *Extraction) loadNetwork(h Host) (*ort.Runtime, ort.Networks, error) {
 	rt, err := h.Runtime()
 	if err != nil {
@@ -203,7 +203,7 @@ func (e *Extraction) loadNetwork(h Host) (*ort.Runtime, ort.Networks, error) {
 	return rt, net, nil
 }
 
-// findFinishedStore returns the result of a finished store in the folder, if there is one.
+// findFinishedStore returns the result for a finished store in the folder Out, and whether there is one.
 func (e *Extraction) findFinishedStore(ctx context.Context) (Result, bool, error) {
 	s, err := features.Standing(ctx, e.Out, e.Key())
 	if s == nil {
@@ -217,7 +217,7 @@ func (e *Extraction) findFinishedStore(ctx context.Context) (Result, bool, error
 	return r, true, nil
 }
 
-// refuseUnreadable refuses the unreadable images of an earlier run if this one is strict.
+// refuseUnreadable returns an error if this run is strict and an earlier run found unreadable images.
 func (e *Extraction) refuseUnreadable(bad []features.Bad) error {
 	if !e.Config.Strict || len(bad) == 0 {
 		return nil
@@ -225,10 +225,10 @@ func (e *Extraction) refuseUnreadable(bad []features.Bad) error {
 	return fmt.Errorf("extract: %s: %s (found by an earlier run)", bad[0].Path, bad[0].Reason)
 }
 
-// storeHint adds what to do if the folder holds another store or a damaged one.
+// storeHint adds advice to the error if the folder holds another store or a damaged store.
 func (e *Extraction) storeHint(err error) error {
 	if _, ok := errors.AsType[*features.KeyError](err); ok {
-		return hint.With(err, "name another folder with --out, ask for the same again, or replace it with --overwrite")
+		return hint.With(err, "name another folder with --out, use the store's settings, or give --overwrite")
 	}
 	if _, ok := errors.AsType[*features.DamageError](err); ok {
 		return hint.With(err, "--overwrite replaces it")
@@ -236,14 +236,14 @@ func (e *Extraction) storeHint(err error) error {
 	return err
 }
 
-// fillStore computes the vectors that a begun store lacks and finishes it.
+// fillStore computes the vectors that an unfinished store lacks, and finishes it.
 func (e *Extraction) fillStore(ctx context.Context, h Host, w *features.Writer, net ort.Networks) (Result, error) {
 	if err := e.refuseUnreadable(w.Bad()); err != nil {
 		return Result{}, err
 	}
 	resumed := w.Rows()
 	if resumed > 0 {
-		h.Note("going on after %d of %d images", resumed, len(e.Paths))
+		h.Note("continuing after %d of %d images", resumed, len(e.Paths))
 	}
 	start := time.Now()
 	observe, end := h.Images()
@@ -253,8 +253,8 @@ func (e *Extraction) fillStore(ctx context.Context, h Host, w *features.Writer, 
 	e.looks = looks
 	if err := backbone.Extract(ctx, cfg, net, e.Root, e.Paths, w, observe); err != nil {
 		if _, ok := errors.AsType[*backbone.NoneReadable](err); ok {
-			err = hint.With(errors.Join(err, w.Discard()), "is --root the folder that the manifest's paths are "+
-				"relative to?")
+			err = hint.With(errors.Join(err, w.Discard()), "check --root: the manifest's paths must be relative to "+
+				"this folder")
 		}
 		return Result{}, adviseOnStop(err)
 	}
@@ -268,17 +268,17 @@ func (e *Extraction) fillStore(ctx context.Context, h Host, w *features.Writer, 
 	return r, nil
 }
 
-// adviseOnStop adds what to do if the network did not run on some images.
+// adviseOnStop adds advice to the error if the network failed on some images.
 func adviseOnStop(err error) error {
 	at, ok := errors.AsType[*backbone.NetworkError](err)
 	if !ok || ort.GPUHint(err, "") != "" {
 		return err
 	}
 	if len(at.Images) > 1 {
-		return hint.With(err, "what was computed is kept; the network may not take %d images at once: try a smaller "+
-			"batch, or export it with a free batch", len(at.Images))
+		return hint.With(err, "the features computed so far are kept; the network may not take %d images at once: try "+
+			"a smaller batch, or export it with a free batch", len(at.Images))
 	}
-	return hint.With(err, "what was computed is kept; export the network again, or name another one")
+	return hint.With(err, "the features computed so far are kept; export the network again, or name another network")
 }
 
 func (e *Extraction) newStoreResult(s *features.Store) Result {
@@ -287,7 +287,7 @@ func (e *Extraction) newStoreResult(s *features.Store) Result {
 		Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad, sum: s.Sum}
 }
 
-// Absolute returns a path that is valid in any working folder; "" stays.
+// Absolute returns the absolute form of a path, and "" for "".
 func Absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil && path != "" {
 		return full

@@ -16,12 +16,12 @@ import (
 	"winnow/models"
 )
 
-// FetchOptions say where a backbone's file comes from, and where reports go.
+// FetchOptions holds the source of a backbone's file and the callbacks of a download.
 type FetchOptions struct {
-	From     string                             // a file or an address (of a folder with a final /); "": as published
-	Accepted bool                               // the user accepts the licence of a model that asks for it
+	From     string                             // a file or a URL (ending in / for a folder); "": as published
+	Accepted bool                               // the user accepts the model's licence, if it requires that
 	Note     func(fact string)                  // may be nil
-	Progress func(doneMB, totalMB, earlier int) // megabytes done, in all, and from an earlier transfer; may be nil
+	Progress func(doneMB, totalMB, earlier int) // megabytes: done, total, and from an earlier transfer; may be nil
 }
 
 // Fetched is an installed backbone.
@@ -31,8 +31,8 @@ type Fetched struct {
 	There bool // it was installed before
 }
 
-// Fetch downloads a known backbone's file, checks its size and its sha256, and records it as [models.Registry.AddFile]
-// does. The file is stored next to the registry. A file that is there already is only checked.
+// Fetch downloads the file of a known backbone, checks its size and its SHA-256, and records it by
+// [models.Registry.AddFile]. The file is stored next to the registry. A file that is already there is only checked.
 func Fetch(ctx context.Context, r *models.Registry, name string, o FetchOptions) (*Fetched, error) {
 	e, ok := r.Entry(name)
 	if !ok {
@@ -59,10 +59,10 @@ func Fetch(ctx context.Context, r *models.Registry, name string, o FetchOptions)
 	if err := bringAll(ctx, files, filepath.Dir(path), o); errors.As(err, new(*fetch.Unavailable)) {
 		if o.From != "" && !fetch.IsAddress(o.From) {
 			return nil, hint.With(fmt.Errorf("models: %q was not fetched: %w", name, err),
-				"name the published file; winnow models show %s prints its size and sha256", name)
+				"name the published file; winnow models show %s prints its size and SHA-256", name)
 		}
 		return nil, hint.With(fmt.Errorf("models: %q was not fetched: %w", name, err),
-			"repeat the command, which resumes; check the network and its proxy (HTTPS_PROXY), or name a mirror or a "+
+			"repeat the command to resume; check the network and its proxy (HTTPS_PROXY), or name a mirror or a "+
 				"copy: winnow models get %s --from URL|FILE",
 			name)
 	} else if err != nil {
@@ -78,7 +78,7 @@ func (e *Unaccepted) Error() string {
 	return fmt.Sprintf("models: %q has a licence that you must accept first, the %s: %s", e.Name, e.Licence, e.Terms)
 }
 
-// checkPresent checks a file that is there already.
+// checkPresent checks a file that exists already.
 func checkPresent(r *models.Registry, e models.Entry) (*Fetched, error) {
 	b, err := r.Resolve(e.Name, models.Settings{})
 	if err != nil {
@@ -89,7 +89,7 @@ func checkPresent(r *models.Registry, e models.Entry) (*Fetched, error) {
 	return &Fetched{b, p, true}, err
 }
 
-// listEntrySources returns the files of an entry. The first is the network itself.
+// listEntrySources returns the files of an entry. The first file is the network itself, the others are its weights.
 func listEntrySources(e models.Entry, from string) ([]fetch.Source, error) {
 	pub, ok := e.Published()
 	list := []fetch.Source{{Name: filepath.Base(e.File), Size: pub.Size, SHA256: pub.SHA256, Places: pub.Places}}
@@ -99,14 +99,14 @@ func listEntrySources(e models.Entry, from string) ([]fetch.Source, error) {
 	switch {
 	case !ok:
 		return nil, hint.With(
-			fmt.Errorf("models: %q: no file with a known sha256 is published, and nothing is fetched "+
+			fmt.Errorf("models: %q: no file with a known SHA-256 is published, and nothing is fetched "+
 				"unchecked", e.Name),
-			"winnow models show %s says how to make it, or which other one can be fetched",
+			"winnow models show %s prints how to make it, or which other model can be fetched",
 			e.Name,
 		)
 	case from == "" && len(pub.Places) == 0:
 		return nil, hint.With(fmt.Errorf("models: %q: no place is known that has its file", e.Name),
-			"name one: winnow models get %s --from URL|FILE; the sha256 is checked", e.Name)
+			"name a URL or a copy: winnow models get %s --from URL|FILE; the SHA-256 is checked", e.Name)
 	case strings.Contains(from, "://") && !fetch.IsAddress(from):
 		return nil, hint.Misused("models: found %q, expected an address that begins with http:// or "+
 			"https://, or a file", from)
@@ -119,7 +119,8 @@ func listEntrySources(e models.Entry, from string) ([]fetch.Source, error) {
 	return list, nil
 }
 
-// placeNextToFirst returns where a file of a model is, if the first is at from, or from is the address of their folder.
+// placeNextToFirst returns the place of one file of a model: in the folder of from, which is the place of the model's
+// first file or the URL of their folder.
 func placeNextToFirst(from, name string, first bool) string {
 	switch {
 	case fetch.IsAddress(from) && strings.HasSuffix(from, "/"):
@@ -132,7 +133,7 @@ func placeNextToFirst(from, name string, first bool) string {
 	return filepath.Join(filepath.Dir(from), name)
 }
 
-// bringAll fetches the files of a model to a folder.
+// bringAll fetches the files of a model into a folder.
 func bringAll(ctx context.Context, files []fetch.Source, folder string, o FetchOptions) error {
 	for _, f := range files {
 		if err := fetchMissing(ctx, f, filepath.Join(folder, f.Name), o); err != nil {
@@ -142,14 +143,14 @@ func bringAll(ctx context.Context, files []fetch.Source, folder string, o FetchO
 	return nil
 }
 
-// fetchMissing fetches a file unless it is there from an earlier call.
+// fetchMissing fetches a file unless an earlier call has fetched it.
 func fetchMissing(ctx context.Context, file fetch.Source, path string, o FetchOptions) error {
 	sum, err := fetch.Sum(path)
 	switch {
 	case err == nil && sum == file.SHA256:
 		return nil
 	case err == nil:
-		return hint.With(fmt.Errorf("models: %s: found a file with sha256 %s, expected %s", path, sum, file.SHA256),
+		return hint.With(fmt.Errorf("models: %s: found a file with SHA-256 %s, expected %s", path, sum, file.SHA256),
 			"move it away and run the same command again")
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("models: %w", err)
@@ -170,7 +171,8 @@ func fetchMissing(ctx context.Context, file fetch.Source, path string, o FetchOp
 	return fmt.Errorf("models: %w", err)
 }
 
-// recordFetched adds a fetched file to the registry, unless it is the missing file of a model in the registry.
+// recordFetched adds a fetched file to the registry. If the registry has the model already and only its file was
+// missing, recordFetched checks the file.
 func recordFetched(r *models.Registry, e models.Entry, path string) (*Fetched, error) {
 	if r.Own(e.Name) {
 		got, err := checkPresent(r, e)
@@ -183,7 +185,7 @@ func recordFetched(r *models.Registry, e models.Entry, path string) (*Fetched, e
 	return &Fetched{Backbone: b, Cut: p}, err
 }
 
-// String returns one line that describes the backbone and how it was obtained.
+// String returns a line that describes the backbone and whether it was fetched.
 func (g *Fetched) String() string {
 	how := "added"
 	if g.There {

@@ -70,7 +70,7 @@ func TestGet(t *testing.T) {
 	}
 	expect("first", false, 1, "added ")
 	if shown != 4 {
-		t.Errorf("told of %d whole MB, expected 4", shown)
+		t.Errorf("progress was reported for %d MB, expected 4", shown)
 	}
 	expect("second", true, 1, "nothing to fetch for ")
 	remove := func(name string) {
@@ -113,24 +113,24 @@ func TestGetRefuses(t *testing.T) {
 			t.Errorf("%s from %q: found %v (%s), expected %q (%s)", c.name, c.from, err, hint.Of(err), c.want, c.hint)
 		}
 		if r.Own(c.name) {
-			t.Errorf("%s was recorded all the same", c.name)
+			t.Errorf("%s was recorded in spite of the error", c.name)
 		}
 	}
 	if err := os.Rename(bad, filepath.Join(dir, known+".onnx")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := extraction.Fetch(t.Context(), open(t, json), known, extraction.FetchOptions{From: good}); err == nil ||
-		!strings.Contains(err.Error(), "found a file with sha256") {
-		t.Errorf("found %v, expected that another file of that name is left alone", err)
+		!strings.Contains(err.Error(), "found a file with SHA-256") {
+		t.Errorf("found %v, expected an error about the other file of that name", err)
 	}
 	if _, err := extraction.Fetch(t.Context(), open(t, json, dir), known, extraction.FetchOptions{}); err == nil ||
 		!strings.Contains(hint.Of(err), "move that file away") {
-		t.Errorf("found %v (%s), expected that another file in a folder of models is told", err, hint.Of(err))
+		t.Errorf("found %v (%s), expected advice about the other file in a model folder", err, hint.Of(err))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := extraction.Fetch(ctx, open(t, filepath.Join(t.TempDir(), "models.json")), known,
 		extraction.FetchOptions{From: good}); !errors.Is(err, context.Canceled) {
-		t.Errorf("found %v, expected the end of the context", err)
+		t.Errorf("found %v, expected the error of the cancelled context", err)
 	}
 }

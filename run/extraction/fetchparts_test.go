@@ -13,7 +13,7 @@ import (
 	"winnow/models"
 )
 
-// A model of two files: where each comes from, and that one wrong file leaves nothing recorded or renamed.
+// Both files of a model are fetched, each from its place. A file with a wrong checksum does not get its final name.
 func TestGetParts(t *testing.T) {
 	r, err := models.Open(filepath.Join(t.TempDir(), "models.json"))
 	if err != nil {
@@ -50,13 +50,13 @@ func TestGetParts(t *testing.T) {
 	two := []fetch.Source{part("model.onnx", "network"), part("model.onnx_data", "weights")}
 	contents["/m/model.onnx_data"] = "Weights"
 	if err := bringAll(t.Context(), two, folder, FetchOptions{}); !errors.As(err, new(*fetch.Unavailable)) {
-		t.Errorf("found %v, expected that a file with another sha256 is refused", err)
+		t.Errorf("found %v, expected an error about the other SHA-256", err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "model.onnx_data")); err == nil {
-		t.Error("a file with another sha256 has its name")
+		t.Error("a file with a wrong SHA-256 has its final name")
 	}
 	contents["/m/model.onnx_data"] = "weights"
-	contents["/m/model.onnx"] = "" // it is there already
+	contents["/m/model.onnx"] = "" // not requested: the file was fetched before
 	if err := bringAll(t.Context(), two, folder, FetchOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,13 @@ package extraction
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -14,36 +19,39 @@ import (
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
+	"winnow/internal/atomicfile"
 )
 
 const (
-	// squarish is the largest median aspect of pictures that are cropped if labels cannot decide. A usual crop, 224 of
-	// 256, shows two thirds of the length of a picture of 4:3, and 60 % of one of 3:2. Squashing distorts them less
-	// than the aspects of 3:4 to 4:3 that networks are usually trained with.
+	// squarish is the largest median aspect ratio at which images are cropped if labels cannot decide. The usual crop,
+	// 224 of 256, shows two thirds of the longer side of a 4:3 image, and 60 % of a 3:2 image. Squashing these distorts
+	// them less than the random aspects of 3:4 to 4:3 with which networks are usually trained.
 	squarish = 1.25
 
-	// alike is the aspect up to which a picture looks about the same cropped and squashed. If nine tenths of the
-	// pictures are no longer, they are cropped without a measurement.
+	// alike is the largest aspect ratio at which a cropped and a squashed image look about the same. If 90 % of the
+	// images have at most this ratio, all images are cropped without a measurement.
 	alike = 1.1
 
-	sized = 64 // pictures whose size is read, evenly over the list
+	sized = 64 // number of images whose size is read, evenly spread over the list
 
-	// Cropped and squashed features are compared on at most compared pictures of at most rivals classes. Samples of
-	// 256 took the way of the higher P@1 in 14 of 16 cases, smaller ones in fewer: docs/log, 2026-11-27.
+	// Cropped and squashed features are compared on at most compared images of at most rivals classes. With samples of
+	// 256 images, the choice had the higher P@1 in 14 of 16 cases, with smaller samples in fewer (docs/log,
+	// 2026-11-27).
 	compared = 256
 	rivals   = 16
 
-	leastLabels = 32 // fewer labelled pictures, in classes of two or more, decide nothing
+	leastLabels = 32 // smallest number of labelled images, in classes of two or more, for a comparison
 )
 
-// Fit decides whether pictures are cropped, as the network's preprocessing says, or squashed, and notes it. Callers
-// call it if the user has not chosen a preprocessing. A store that exists, finished or begun, keeps its own. If most
-// pictures are longer than wide or wider than long, features of a sample are made in both ways, and the way is taken
-// that explains the given labels better ([noiserate.Explained]); the same images and labels give the same choice.
-// Without enough labels the aspect decides.
+// Fit decides whether images are cropped, as the network's preprocessing states, or squashed, and notes the choice.
+// Callers call it if the user has not chosen a preprocessing. An existing store, finished or not, keeps its own. If
+// enough images are not square, Fit computes features of a sample in both ways, and takes the way that explains the
+// given labels better ([noiserate.Explained]). The same images and labels always lead to the same choice. Without
+// enough labels the aspect ratio decides.
 //
-// given returns the images with their labels; nil, or an error, means that there are none. Only given labels of images
-// to learn from are used; true ones never. Call Fit before [Extraction.TakeShard], so that all shards agree.
+// given returns the images with their labels; if it is nil or returns an error, no labels are used. Fit uses only given
+// labels of the train and validation splits, and never true labels. Call Fit before [Extraction.TakeShard], so that all
+// shards make the same choice.
 func (e *Extraction) Fit(ctx context.Context, h Host, given func() (*datasets.Dataset, error)) error {
 	if !e.canFit() {
 		return nil
@@ -72,14 +80,13 @@ func (e *Extraction) Fit(ctx context.Context, h Host, given func() (*datasets.Da
 		if p.Height > 0 {
 			long = "longer or wider than the network's shape"
 		}
-		h.Note("half of the pictures are at least %.2f times %s: they are squashed to %s, not "+
+		h.Note("half of the images are at least %.2f times %s: they are squashed to %s, not "+
 			"cropped (%s)", aspect, long, p.SizeText(), adviseOtherWay("short crops"))
 	}
 	return nil
 }
 
-// Could reports whether a store has the key of this extraction, with pictures cropped or squashed as [Extraction.Fit]
-// may choose.
+// Could reports whether k is the key of this extraction for either choice of [Extraction.Fit], cropped or squashed.
 func (e *Extraction) Could(k features.Key) bool {
 	now := e.Key()
 	if k.Differs(now) == "" {
@@ -95,7 +102,7 @@ func (e *Extraction) canFit() bool {
 	return p.Resize > 0 && !p.Exact && !p.Long && !e.Model.Shaped
 }
 
-// adviseOtherWay says how to choose the other way.
+// adviseOtherWay returns the command line that chooses the other way, and its effect.
 func adviseOtherWay(does string) string { return fmt.Sprintf("winnow extract --resize %s them", does) }
 
 // setPreprocessing sets the preprocessing of the store, and of the network if it is trained afterwards.
@@ -103,8 +110,8 @@ func (e *Extraction) setPreprocessing(p backbone.Preprocessing) {
 	e.Config.Preprocessing, e.Model.Preprocessing = p, p
 }
 
-// sampleAspects returns the ratios of the longer to the shorter side of a sample of pictures, after stretching them as
-// would make the network's shape a square, rising.
+// sampleAspects returns the sorted ratios of the longer to the shorter side for a sample of images. A ratio is relative
+// to the network's input: an image of the input's shape has the ratio 1.
 func (e *Extraction) sampleAspects() (list []float64) {
 	n, p := min(sized, len(e.Paths)), e.Config.Preprocessing
 	for i := range n {
@@ -117,20 +124,21 @@ func (e *Extraction) sampleAspects() (list []float64) {
 	return list
 }
 
-// labelled are pictures and their given labels.
+// labelled holds images and their given labels.
 type labelled struct {
 	paths  []string
 	labels []int
 }
 
-// sampleLabelled returns the pictures to compare: about as many of each of some classes, spread over the classes and
-// over the pictures of each. Classes with more pictures are preferred. It is empty if too few pictures have a label.
+// sampleLabelled returns the images on which cropping and squashing are compared: a similar number of images from each
+// of some classes, evenly spread over the classes and over the images of each class. It prefers classes with more
+// images. The result is empty if too few images have a label.
 func sampleLabelled(given func() (*datasets.Dataset, error)) (s labelled) {
 	if given == nil {
 		return s
 	}
 	d, err := given()
-	if err != nil || d == nil || len(d.Classes) < 2 { // nothing to compare
+	if err != nil || d == nil || len(d.Classes) < 2 {
 		return s
 	}
 	learned := func(s datasets.Sample) bool { return s.Split == datasets.Train || s.Split == datasets.Validation }
@@ -163,12 +171,21 @@ func sampleLabelled(given func() (*datasets.Dataset, error)) (s labelled) {
 	return s
 }
 
-// measureFit takes the way that explains the labels of s better. done is false if nothing could be compared.
+// measureFit chooses cropping or squashing by which explains the labels of s better. done is false if s is too small.
 func (e *Extraction) measureFit(ctx context.Context, h Host, squashed backbone.Preprocessing, s labelled) (done bool,
 	err error) {
 	if len(s.paths) == 0 {
 		return false, nil
 	}
+	answer := fitAnswer{file: e.nameFitAnswer(s)}
+	if answer.read() {
+		if answer.Squashed {
+			e.setPreprocessing(squashed)
+		}
+		h.Note("%s (measured before)", answer.Why)
+		return true, nil
+	}
+	h.Note("embedding %d images both cropped and squashed, to choose how images are fitted to the network", len(s.paths))
 	begin, quiet, own := time.Now(), h, *e
 	quiet.Note = func(string, ...any) {}
 	own.Paths, own.Config.Views, own.Config.Strict, own.Config.Known = s.paths, nil, false, true
@@ -183,7 +200,7 @@ func (e *Extraction) measureFit(ctx context.Context, h Host, squashed backbone.P
 		w := &kept{Set: features.Set{X: features.NewMatrix(len(s.paths), net.Dim())}}
 		if err := backbone.Extract(ctx, own.Config, net, e.Root, s.paths, w, nil); err != nil {
 			if _, none := errors.AsType[*backbone.NoneReadable](err); none {
-				return false, nil // the extraction says so
+				return false, nil // the extraction returns this error
 			}
 			return false, adviseOnStop(err)
 		}
@@ -192,7 +209,7 @@ func (e *Extraction) measureFit(ctx context.Context, h Host, squashed backbone.P
 	var rows []int
 	zero := func(x []float32) bool { return !slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) }
 	for i := range s.paths {
-		if !zero(ways[0].Row(i)) && !zero(ways[1].Row(i)) { // both could be read
+		if !zero(ways[0].Row(i)) && !zero(ways[1].Row(i)) { // rows of unreadable images are zero
 			rows = append(rows, i)
 		}
 	}
@@ -210,14 +227,59 @@ func (e *Extraction) measureFit(ctx context.Context, h Host, squashed backbone.P
 		way, other, undo = "squashed", "cropped", "short crops"
 		e.setPreprocessing(squashed)
 	}
-	h.Note("pictures are %s to %s, not %s: label likelihood %.3f %s, %.3f %s (%d images tried in %v; %s)", way, size,
-		other, max(said[0], said[1]), way, min(said[0], said[1]), other, len(rows), took, adviseOtherWay(undo))
+	answer.Squashed = said[1] > said[0]
+	answer.Why = fmt.Sprintf("images are %s to %s, not %s: label likelihood %.3f %s, %.3f %s (%d images tried in %v; "+
+		"%s)", way, size, other, max(said[0], said[1]), way, min(said[0], said[1]), other, len(rows), took,
+		adviseOtherWay(undo))
+	h.Note("%s", answer.Why)
+	answer.write()
 	return true, nil
+}
+
+// fitAnswer is the result of a measurement as kept in the user's cache folder, so that no later command repeats it.
+type fitAnswer struct {
+	Squashed bool   `json:"squashed"`
+	Why      string `json:"why"`
+	file     string // "": there is no cache folder
+}
+
+// nameFitAnswer returns the file of the answer for the network and these images, by path, size and time, and labels.
+func (e *Extraction) nameFitAnswer(s labelled) string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	sum := sha256.New()
+	key := e.Key()
+	key.Images = ""
+	fmt.Fprintf(sum, "%+v\n", key)
+	for i, path := range s.paths {
+		info, err := fs.Stat(e.Root, path)
+		if err != nil {
+			return ""
+		}
+		fmt.Fprintf(sum, "%q %d %d %d\n", path, s.labels[i], info.Size(), info.ModTime().UnixNano())
+	}
+	return filepath.Join(cache, "winnow", "fits", fmt.Sprintf("%x.json", sum.Sum(nil)))
+}
+
+// read reports whether the answer is known.
+func (a *fitAnswer) read() bool {
+	data, err := os.ReadFile(a.file)
+	return err == nil && json.Unmarshal(data, a) == nil && a.Why != ""
+}
+
+// write keeps the answer. Without it, the next command measures again.
+func (a *fitAnswer) write() {
+	data, err := json.Marshal(a)
+	if err == nil && a.file != "" && os.MkdirAll(filepath.Dir(a.file), 0o700) == nil {
+		_ = atomicfile.WriteBytes(a.file, data)
+	}
 }
 
 var errFew = errors.New("too few classes to compare")
 
-// labelProbability returns the probability of labels by features that are centred at their mean.
+// labelProbability returns the geometric mean probability of the labels by the features, which it centres first.
 func labelProbability(ctx context.Context, z features.Set) (float64, error) {
 	mean := make([]float64, z.Dim())
 	for i := range z.Len() {
@@ -237,7 +299,7 @@ func labelProbability(ctx context.Context, z features.Set) (float64, error) {
 	return noiserate.Explained(ctx, s)
 }
 
-// kept holds vectors in memory. It implements backbone.RowWriter.
+// kept is a backbone.RowWriter that holds the vectors in memory.
 type kept struct {
 	features.Set
 	rows int

@@ -16,7 +16,7 @@ import (
 	"winnow/datasets"
 )
 
-// sized writes picture i anew, w×h.
+// sized replaces image i by one of w×h pixels.
 func (a *album) sized(i, w, h int) {
 	a.Helper()
 	var b bytes.Buffer
@@ -32,7 +32,7 @@ func (a *album) sized(i, w, h int) {
 	}
 }
 
-// Long pictures without labels are squashed in new stores only, square ones never, and one line says so.
+// Without labels, long images are squashed, but only in new stores, and square images never. One note reports it.
 func TestFit(t *testing.T) {
 	const n = 6
 	a := newAlbum(t, n)
@@ -59,7 +59,7 @@ func TestFit(t *testing.T) {
 	e := fitted("more than half long", "squash")
 	if want := fmt.Sprintf("at least 1.50 times as long as wide: they are squashed to %d×%d", 32,
 		32); !strings.Contains(a.told, want) {
-		t.Errorf("told %q, expected %q", a.told, want)
+		t.Errorf("notes %q, expected %q", a.told, want)
 	}
 	if _, err := e.Run(t.Context(), a.host); err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestFit(t *testing.T) {
 		a.sized(i, 32, 32)
 	}
 	if fitted("square since then, the store squashed", "squash"); a.told != "" {
-		t.Errorf("told %q of a store that is there", a.told)
+		t.Errorf("notes %q about an existing store", a.told)
 	}
 	a.out = filepath.Join(t.TempDir(), "cropped")
 	e = a.extraction(a.out)
@@ -82,16 +82,16 @@ func TestFit(t *testing.T) {
 	fitted("long since then, the store cropped", "short")
 	e = a.extraction(filepath.Join(t.TempDir(), "exact"))
 	if err := e.Fit(t.Context(), a.host, nil); err != nil || !e.Config.Preprocessing.Exact || a.told != "" {
-		t.Errorf("what the network's entry squashes: %v, %+v, told %q", err, e.Config.Preprocessing, a.told)
+		t.Errorf("a network that always squashes: %v, %+v, notes %q", err, e.Config.Preprocessing, a.told)
 	}
 	e.Config.Preprocessing = backbone.Preprocessing{Crop: 32}
 	if err := e.Fit(t.Context(), a.host, nil); err != nil || e.Config.Preprocessing.Exact {
-		t.Error("what is not resized at all is squashed")
+		t.Error("images are squashed by a preprocessing that does not resize")
 	}
 }
 
-// wide draws picture i, 64×32: a stroke at an angle of its own class, and another that depends on i alone. Either is in
-// the middle, or cut in two at both ends.
+// wide draws image i, 64×32, with two strokes: the angle of one depends on the class, the angle of the other on i.
+// With middle, the class's stroke is in the middle and the other is split between both ends; else the reverse.
 func (a *album) wide(i, class int, middle bool) {
 	a.Helper()
 	m := image.NewGray(image.Rect(0, 0, 64, 32))
@@ -117,8 +117,9 @@ func (a *album) wide(i, class int, middle bool) {
 	}
 }
 
-// The way that explains the labels better is taken, whatever the true labels are; a store keeps it.
+// Fit chooses the way that explains the given labels better, whatever the true labels are. A store keeps its way.
 func TestFitMeasured(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // where the answer is kept
 	const n = 48
 	for _, middle := range []bool{true, false} {
 		a := newAlbum(t, n)
@@ -129,9 +130,9 @@ func TestFitMeasured(t *testing.T) {
 			d.Samples = append(d.Samples, datasets.Sample{Path: a.path(i), Label: class, True: datasets.Unlabelled,
 				Split: datasets.Train})
 		}
-		want, said := "squash", "pictures are squashed to 32×32, not cropped: label likelihood "
+		want, said := "squash", "images are squashed to 32×32, not cropped: label likelihood "
 		if middle {
-			want, said = "short", "pictures are cropped to 32×32, not squashed: label likelihood "
+			want, said = "short", "images are cropped to 32×32, not squashed: label likelihood "
 		}
 		fit := func(out string) *Extraction {
 			t.Helper()
@@ -148,15 +149,15 @@ func TestFitMeasured(t *testing.T) {
 			return e
 		}
 		e := fit(a.out)
-		if !strings.HasPrefix(a.told, said) || !strings.Contains(a.told, "(48 images tried in ") {
+		_, answer, found := strings.Cut(a.told, said)
+		if !found || !strings.Contains(answer, "(48 images tried in ") {
 			t.Errorf("told %q, expected %q", a.told, said)
 		}
-		numbers := a.told[:strings.Index(a.told, "tried in")]
-		for i := range d.Samples { // the truth says that the outer or inner strokes are right
+		for i := range d.Samples { // true labels must not matter
 			d.Samples[i].True = i * i % 17 % 3
 		}
-		if fit(filepath.Join(t.TempDir(), "other")); !strings.HasPrefix(a.told, numbers) {
-			t.Errorf("told %q, expected %q", a.told, numbers)
+		if fit(filepath.Join(t.TempDir(), "other")); !strings.Contains(a.told, answer[:len(answer)-1]+" (measured before)") {
+			t.Errorf("told %q, expected the same answer from the cache", a.told)
 		}
 		if _, err := e.Run(t.Context(), a.host); err != nil {
 			t.Fatal(err)
@@ -165,18 +166,17 @@ func TestFitMeasured(t *testing.T) {
 			a.wide(i, d.Samples[i].Label, !middle)
 		}
 		if fit(a.out); a.told != "" {
-			t.Errorf("told %q of a store that is there", a.told)
+			t.Errorf("notes %q about an existing store", a.told)
 		}
 		e.Model.Shaped = true
 		e.Out, e.Config.Preprocessing, a.told = t.TempDir(), e.Model.Preprocessing.Fitted("short"), ""
 		if err := e.Fit(t.Context(), a.host, nil); err != nil || a.told != "" || e.Config.Preprocessing.Exact {
-			t.Errorf("%v, told %q of a network whose shape was recorded", err, a.told)
+			t.Errorf("%v, notes %q about a network whose resizing is recorded", err, a.told)
 		}
 	}
 }
 
-// The sample is spread over classes and their pictures, takes no picture twice, none of a test split and none without a
-// label.
+// The sample is spread over the classes and their images. It holds no image twice, and no unlabelled or test image.
 func TestSample(t *testing.T) {
 	d := &datasets.Dataset{}
 	for k := range 40 {
@@ -204,18 +204,18 @@ func TestSample(t *testing.T) {
 		count[s.labels[i]]++
 	}
 	if len(count) != rivals || len(s.paths) < compared*3/4 || len(s.paths) > compared {
-		t.Errorf("%d pictures of %d classes", len(s.paths), len(count))
+		t.Errorf("%d images of %d classes", len(s.paths), len(count))
 	}
 	for i := range d.Samples {
 		d.Samples[i].Split = datasets.Test
 	}
 	if s := sampleLabelled(func() (*datasets.Dataset, error) { return d, nil }); len(s.paths) == 0 {
-		t.Error("nothing of a set that is all for tests")
+		t.Error("the sample is empty for a set that has only a test split")
 	}
 	for i := range d.Samples {
 		d.Samples[i].Label = 0
 	}
 	if s := sampleLabelled(func() (*datasets.Dataset, error) { return d, nil }); len(s.paths) != 0 {
-		t.Errorf("%d pictures of one class", len(s.paths))
+		t.Errorf("%d images, expected none from a single class", len(s.paths))
 	}
 }

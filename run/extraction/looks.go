@@ -11,9 +11,9 @@ import (
 	"winnow/internal/seal"
 )
 
-// Looks returns what is measured of the pictures of a finished store that e made or kept, in the order of e.Paths. The
-// store's folder keeps it beside the record of its files. Pictures that no extraction has measured, of a store that was
-// continued or is older, are read again, unless that takes requests to a server; done follows this and may be nil.
+// Looks returns the measurements (hash, brightness and so on) of the images of a finished store, in the order of
+// e.Paths. The record in the store's folder keeps them. Looks reads and measures the images without a measurement,
+// unless they are on a server, and calls done, which may be nil, for each.
 func (e *Extraction) Looks(ctx context.Context, store *features.Store, done func()) ([]backbone.Look, error) {
 	s, err := readSeen(store.Dir, SeenFile)
 	known := err == nil && s.Features == store.Sum
@@ -21,7 +21,7 @@ func (e *Extraction) Looks(ctx context.Context, store *features.Store, done func
 	if known {
 		looks = looksOf(s.Looks, store.Rows)
 	}
-	rows, _ := store.Lookup(e.Paths) // those that are missing have the unknown look
+	rows, _ := store.Lookup(e.Paths) // missing images get the zero Look
 	var paths []string
 	var at []int
 	bad := store.BadRows()
@@ -44,7 +44,7 @@ func (e *Extraction) Looks(ctx context.Context, store *features.Store, done func
 		if known {
 			s.Looks = textOf(looks)
 			if data, err := seal.Marshal(s); err == nil {
-				// a store that cannot be written to is judged all the same
+				// ignore the error: a read-only store can be used without the record
 				_ = atomicfile.WriteBytes(filepath.Join(store.Dir, SeenFile), data)
 			}
 		}
@@ -58,7 +58,7 @@ func (e *Extraction) Looks(ctx context.Context, store *features.Store, done func
 	return out, nil
 }
 
-// looksOf parses the looks of n rows; those that are not known are the zero value.
+// looksOf parses the measurements of n rows. Unknown measurements are the zero value.
 func looksOf(list []string, n int) []backbone.Look {
 	looks := make([]backbone.Look, n)
 	if len(list) == n {
@@ -69,7 +69,7 @@ func looksOf(list []string, n int) []backbone.Look {
 	return looks
 }
 
-// textOf writes looks for the record; nil if none are known.
+// textOf formats the measurements for the record; nil if all are unknown.
 func textOf(looks []backbone.Look) []string {
 	list, known := make([]string, len(looks)), false
 	for i, l := range looks {
@@ -82,7 +82,7 @@ func textOf(looks []backbone.Look) []string {
 	return list
 }
 
-// looksIn returns the looks recorded in a store's folder.
+// looksIn returns the measurements that the folder of a store with n rows and this checksum records.
 func looksIn(dir, sum string, n int) []backbone.Look {
 	s, err := readSeen(dir, SeenFile)
 	if err != nil || s.Features != sum {
@@ -91,7 +91,7 @@ func looksIn(dir, sum string, n int) []backbone.Look {
 	return looksOf(s.Looks, n)
 }
 
-// joinedLooks returns the looks of rows of the old store; for a row of -1, of the next row of added.
+// joinedLooks returns the measurements of these rows of the old store. A row of -1 stands for the next row of added.
 func joinedLooks(old, added *features.Store, rows []int) []backbone.Look {
 	before, next := looksIn(old.Dir, old.Sum, old.Rows), []backbone.Look(nil)
 	if added != nil {

@@ -13,7 +13,7 @@ import (
 	"winnow/features"
 )
 
-// Pictures are measured when they are decoded, and read again only if nothing is known of them.
+// Images are measured when they are embedded, and read again only if they have no recorded measurement.
 func TestLooks(t *testing.T) {
 	a := newAlbum(t, 6)
 	if _, err := a.update(t.Context()); err != nil {
@@ -37,23 +37,23 @@ func TestLooks(t *testing.T) {
 	}
 	want := looks()
 	if read != 0 || want[3].W != 32 || want[3].H != 32 || want[3].Lightest == 0 {
-		t.Errorf("%d pictures were read again: %v", read, want)
+		t.Errorf("%d images were read again: %v", read, want)
 	}
 	file := filepath.Join(a.out, SeenFile)
-	if err := os.Remove(file); err != nil { // as in a store of others
+	if err := os.Remove(file); err != nil { // a store made by other programs has no record
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, looks()); diff != "" || read != 6 {
 		t.Errorf("%d pictures were read again, expected 6:\n%s", read, diff)
 	}
-	if _, err := a.update(t.Context()); err != nil { // makes the record again, without what was measured
+	if _, err := a.update(t.Context()); err != nil { // writes the record again, without measurements
 		t.Fatal(err)
 	}
 	if looks(); read != 6 {
 		t.Errorf("%d pictures were read again, expected 6", read)
 	}
 	if diff := cmp.Diff(want, looks()); diff != "" || read != 0 {
-		t.Errorf("%d pictures were read again although that was recorded:\n%s", read, diff)
+		t.Errorf("%d images were read again in spite of recorded measurements:\n%s", read, diff)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil || !strings.Contains(string(data), `"looks"`) {

@@ -26,7 +26,7 @@ import (
 	"winnow/run/extraction"
 )
 
-// extracted returns what a network of the reference assets makes of images.
+// extracted returns the features of images by a network of the reference assets.
 func extracted(t *testing.T, root fs.FS, paths []string, model string, settings models.Settings) blas32.General {
 	t.Helper()
 	orttest.Runtime(t)
@@ -60,11 +60,11 @@ func archive(t *testing.T, name string) *zip.ReadCloser {
 	return z
 }
 
-// Photographs of ImageNet through the registry's own entries, run to their 1000 classes: the images found among
-// the first one and five are as many as PIL's decoding and another implementation of preprocessing and network find
-// (provenance of the reference assets). It takes the very bits: of one photograph SqueezeNet's fifth and sixth logits
-// are 14.6279 and 14.6266, and another rounding in the decoder exchanges them. With red and blue exchanged far fewer
-// are found of the first five of each class.
+// Networks of the registry classify photographs of ImageNet into its 1000 classes. The numbers of right top-1 and top-5
+// answers equal those of PIL's decoder with another implementation of preprocessing and network (see the provenance of
+// the reference assets). The test needs exact bits: for one photograph, SqueezeNet's fifth and sixth logits are 14.6279
+// and 14.6266, and another rounding in the decoder swaps them. With red and blue swapped, the network recognises far
+// fewer of the first five images of each class.
 func TestRecognizesPhotographs(t *testing.T) {
 	photos := archive(t, "imagenette-val-sample")
 	synsets, err := os.ReadFile(reference.Asset(t, "models/imagenet_synset_words.txt"))
@@ -108,7 +108,7 @@ func TestRecognizesPhotographs(t *testing.T) {
 		paths := append(slices.Clone(few), rest...)
 		x := extracted(t, photos, paths, model, whole)
 		if top1, top5 := recognized(x, paths); top1 != want[0] || top5 != want[1] {
-			t.Errorf("%s: found %d among the first one and %d among the first five, expected %v of 200", model, top1,
+			t.Errorf("%s: %d right among the top 1 and %d among the top 5, expected %v of 200", model, top1,
 				top5, want)
 		}
 		if model == "squeezenet1.1" {
@@ -119,14 +119,13 @@ func TestRecognizesPhotographs(t *testing.T) {
 	exchanged.Channels = "BGR"
 	if wrong, _ := recognized(extracted(t, photos, few, "squeezenet1.1", exchanged), few); wrong >= right-3 ||
 		right < 20 {
-		t.Errorf("with red and blue exchanged: found %d of 50, expected fewer than the %d found as they are", wrong,
+		t.Errorf("with red and blue swapped: recognised %d of 50, expected fewer than the %d without swapping", wrong,
 			right)
 	}
 }
 
-// Real photographs, from the file to the features, give what PIL, torchvision and torch give
-// (backbone/testdata/photos): the cosine of each image's features is at least 0.9999. With another interpolation it
-// is not, nor for another image.
+// The features of photographs equal those of PIL, torchvision and torch (backbone/testdata/photos), with a cosine of at
+// least 0.9999 for each image. With another interpolation, or for another image, the cosine is lower.
 func TestFeaturesAsPIL(t *testing.T) {
 	var seen struct {
 		Photos []struct {
@@ -170,13 +169,13 @@ func TestFeaturesAsPIL(t *testing.T) {
 		}
 		if cubic := least(extracted(t, root, paths, model, models.Settings{Interpolation: "bicubic"}),
 			0); cubic >= 0.9999 {
-			t.Errorf("%s: with bicubic interpolation the smallest cosine is %.6f, the comparison sees nothing", model,
+			t.Errorf("%s: with bicubic interpolation the smallest cosine is %.6f, expected a smaller one", model,
 				cubic)
 		}
 	}
 }
 
-// cosineToEveryFourth compares a row with recorded numbers: every fourth of it.
+// cosineToEveryFourth returns the cosine between every fourth number of a row and the recorded numbers.
 func cosineToEveryFourth(t *testing.T, row []float32, recorded string) float64 {
 	t.Helper()
 	data, err := base64.StdEncoding.DecodeString(recorded)

@@ -15,11 +15,12 @@ import (
 	"winnow/internal/hint"
 )
 
-// Job divides an extraction. Its parts are stores.
+// Job is the description of an extraction for package cluster. Its parts are feature stores.
 var Job = cluster.Job{Name: "extract", Unit: "images", Merge: mergeStores}
 
-// TakeShard keeps the images of one shard: whole batches, so that every number equals that of one machine to the bit.
-// A batch of 0 becomes the usual one, because machines with different memory must agree on it.
+// TakeShard limits the extraction to the images of one shard. A shard holds whole batches, so that the joined features
+// equal those of one machine to the bit. An automatic batch (0) becomes UsualBatch, because machines with different
+// memory must use the same batch.
 func (e *Extraction) TakeShard(s cluster.Shard) error {
 	if s.Whole() {
 		return nil
@@ -34,7 +35,7 @@ func (e *Extraction) TakeShard(s cluster.Shard) error {
 	return nil
 }
 
-// clonePaths copies a part of a list so that the rest can be freed.
+// clonePaths copies paths, so that the memory of the list they come from can be freed.
 func clonePaths(paths []string) []string {
 	all, list := strings.Join(paths, ""), make([]string, len(paths))
 	for i, p := range paths {
@@ -43,7 +44,7 @@ func clonePaths(paths []string) []string {
 	return list
 }
 
-// makeShardPart makes the part of this shard.
+// makeShardPart makes the store of this shard.
 func (e *Extraction) makeShardPart(ctx context.Context, h Host) (r Result, err error) {
 	key := e.Key()
 	rows := cluster.Rows{Total: e.total, Batch: e.Config.Batch,
@@ -74,7 +75,7 @@ func (e *Extraction) makeShardPart(ctx context.Context, h Host) (r Result, err e
 	return r, nil
 }
 
-// Joined is the outcome of a merge, as `winnow join --json` prints it.
+// Joined is the result of joining shards, as printed by `winnow join --json`.
 type Joined struct {
 	Store    location.Source `json:"store"`
 	Shards   int             `json:"shards"`
@@ -82,10 +83,11 @@ type Joined struct {
 	Dim      int             `json:"dim"`
 	Device   string          `json:"device"`
 	Bad      int             `json:"unreadable"`
-	Complete bool            `json:"complete"` // it existed already: nothing was done
+	Complete bool            `json:"complete"` // the joined store existed and was not changed
 }
 
-// mergeStores makes the store that one machine makes, byte for byte. If a part is damaged, it verifies all of them.
+// mergeStores joins the stores of all shards into the store that one machine would make, byte for byte. If a part is
+// damaged, mergeStores verifies all parts and returns what is wrong.
 func mergeStores(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
 	list := make([]*features.Store, len(w.Parts))
 	for i, p := range w.Parts {
@@ -110,19 +112,19 @@ func mergeStores(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (
 		return nil, err
 	}
 	if strings.Contains(s.Device, ",") {
-		o.Note("the shards were made on different devices (%s): last bits may differ from those of one device",
-			s.Device)
+		o.Note("the shards were computed on different devices (%s): the last bits may differ from the features of one "+
+			"device", s.Device)
 	}
 	return Joined{Store: w.Out, Shards: w.Of, Rows: s.Rows, Dim: s.Dim, Device: s.Device, Bad: len(s.Bad),
 		Complete: complete}, nil
 }
 
-// Write writes the outcome for people.
+// Write writes the result as text.
 func (j Joined) Write(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s: %d images × %d values from %d shards, %d unreadable\n", j.Store, j.Rows, j.Dim,
 		j.Shards, j.Bad)
 	if err == nil && j.Complete {
-		_, err = fmt.Fprintln(w, "it was complete: nothing to do")
+		_, err = fmt.Fprintln(w, "the store was complete: nothing to do")
 	}
 	return err
 }

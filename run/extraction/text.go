@@ -9,7 +9,7 @@ import (
 	"winnow/internal/text"
 )
 
-// Write writes the result for people. It names at most listed unreadable images.
+// Write writes the result as text. It lists at most listed unreadable images.
 func (r Result) Write(w io.Writer, listed int) {
 	fmt.Fprintf(w, "%s: %d images × ", r.Store, r.Rows)
 	if len(r.Views) > 1 {
@@ -21,10 +21,10 @@ func (r Result) Write(w io.Writer, listed int) {
 	}
 	fmt.Fprintln(w)
 	if r.Shard != "" {
-		fmt.Fprintf(w, "shard %s: when all are there: winnow join %s\n", r.Shard, r.whole)
+		fmt.Fprintf(w, "shard %s; when all shards are finished, run: winnow join %s\n", r.Shard, r.whole)
 	}
 	if r.Complete {
-		fmt.Fprintln(w, "it was complete: nothing to do")
+		fmt.Fprintln(w, "the store was complete: nothing to do")
 	} else {
 		fmt.Fprintf(w, "%d images in %.1f s: %.1f images/s on %s\n", r.Rows-r.Resumed, r.Seconds, r.PerSecond, r.Device)
 	}

@@ -16,18 +16,18 @@ import (
 	"winnow/models"
 )
 
-// The largest difference, relative to the largest number of a vector, between a network that takes any number of images
-// and the same network with the batch of its file. Rounding in another order explains 1e-6 in float32.
+// Largest accepted differences between vectors of the same image, relative to the largest number of the vector. Another
+// order of float32 operations explains differences of 1e-6.
 const (
-	sameLimit     = 1e-4
-	sameHalfLimit = 5e-3 // for networks with float16 inside, whose rounding is 2⁻¹¹
+	sameLimit     = 1e-4 // between a network changed to take any number of images and the original network
+	sameHalfLimit = 5e-3 // the same for networks that compute in float16, whose rounding error is 2⁻¹¹
 
-	mixLimit = 10 * sameLimit // between two batches, which the runtime multiplies in another order
+	mixLimit = 10 * sameLimit // between two batches, which the runtime may compute in another order
 )
 
-// PrepareBackbone is [models.Prepare], with what only a run can tell. A network whose file states a batch takes any
-// number of images only if it gives the same vectors for three images at once, for one, and in its own batch; otherwise
-// it keeps its batch. If the graph does not state a tensor's shape, it is measured.
+// PrepareBackbone calls [models.Prepare], and runs the network to find out the rest. A network with a fixed batch is
+// changed to take any number of images only if it then gives the same vectors for three images at once, for one image,
+// and in its fixed batch. If the graph does not state the shape of the feature tensor, PrepareBackbone measures it.
 func PrepareBackbone(b *models.Backbone, output string) (*models.Prepared, error) {
 	p, err := models.Prepare(b, output)
 	if err != nil {
@@ -48,7 +48,7 @@ func PrepareBackbone(b *models.Backbone, output string) (*models.Prepared, error
 	same, known := proved.Load(key)
 	if !known {
 		rt, err := ort.CPU()
-		if err != nil { // nothing can run; whoever runs it says so
+		if err != nil { // without a runtime, keep the batch; running the network later returns the error
 			p.Refix(b.Entry)
 			return p, nil
 		}
@@ -61,10 +61,10 @@ func PrepareBackbone(b *models.Backbone, output string) (*models.Prepared, error
 	return p, nil
 }
 
-// proved remembers what was found, for the time of the process.
+// proved caches the results of trials for the lifetime of the process.
 var proved sync.Map
 
-// tryOnce tries a network that was never recorded, once in the time of the process.
+// tryOnce tries a network that is not in the registry, once in the lifetime of the process.
 func tryOnce(b *models.Backbone, p *models.Prepared) error {
 	key := b.SHA256 + "\n" + p.Cut
 	if _, known := proved.Load(key); known || !b.Untried {
@@ -77,8 +77,8 @@ func tryOnce(b *models.Backbone, p *models.Prepared) error {
 	return err
 }
 
-// AddBackbone prepares a backbone that is to be recorded, and runs images through it: nothing is recorded that cannot
-// be used. What it finds out about the batch is recorded with the backbone.
+// AddBackbone prepares a backbone for the registry and runs images through it, so that only usable backbones are
+// recorded. It sets b.Freed, which is recorded with the backbone.
 func AddBackbone(b *models.Backbone) (*models.Prepared, error) {
 	p, err := PrepareBackbone(b, "")
 	if err != nil {
@@ -95,8 +95,8 @@ func AddBackbone(b *models.Backbone) (*models.Prepared, error) {
 	return p, nil
 }
 
-// checkBackbone runs images through a backbone: twice, and alone. It returns an error that says why the backbone cannot
-// be used, or a warning if there is no runtime to try it with.
+// checkBackbone embeds three images at once, again, and each separately. It returns an error if the vectors differ or
+// are not finite, and only a warning if there is no runtime.
 func checkBackbone(b *models.Backbone, p *models.Prepared) (warning string, err error) {
 	rt, err := ort.CPU()
 	if err != nil {
@@ -121,7 +121,7 @@ func checkBackbone(b *models.Backbone, p *models.Prepared) (warning string, err 
 	}
 	for _, v := range whole.Data {
 		if v-v != 0 {
-			return "", fmt.Errorf("models: %s: its features of random pictures hold %v, expected finite numbers",
+			return "", fmt.Errorf("models: %s: features of random images contain %v, expected finite numbers",
 				b.File, v)
 		}
 	}
@@ -132,19 +132,19 @@ func checkBackbone(b *models.Backbone, p *models.Prepared) (warning string, err 
 		limit = 10 * sameHalfLimit
 	}
 	if !(d <= limit) {
-		return "", models.Unsettled(b.Entry, fmt.Sprintf("by %.2g of the largest number", d), nil)
+		return "", models.Unsettled(b.Entry, fmt.Sprintf("by %.2g of the largest value", d), nil)
 	}
 	return "", nil
 }
 
-// RefusedByRuntime explains an error of the runtime.
+// RefusedByRuntime adds the model's file and advice to an error of the runtime.
 func RefusedByRuntime(b *models.Backbone, err error) error {
 	return hint.With(fmt.Errorf("models: %s: ONNX Runtime does not run it: %w", b.File, err),
-		"winnow models show FILE lists other tensors that could be the feature, and the size of its images; operators "+
-			"that this ONNX Runtime lacks need another export")
+		"winnow models show FILE lists other tensors that can be the feature, and the size of the input; if this ONNX "+
+			"Runtime lacks an operator, export the network without it")
 }
 
-// NetworkInput describes the images that a prepared network takes.
+// NetworkInput returns the name and shape of the image input of a prepared network.
 func NetworkInput(p *models.Prepared, pre backbone.Preprocessing) ort.NetworkInput {
 	return ort.NetworkInput{Name: p.Input, Channels: pre.Planes(), Height: pre.High(), Width: pre.Crop,
 		Folder: p.Folder}
@@ -154,7 +154,7 @@ func NetworkInput(p *models.Prepared, pre backbone.Preprocessing) ort.NetworkInp
 func learnShape(b *models.Backbone, p *models.Prepared, output string) (*models.Prepared, error) {
 	rt, err := ort.CPU()
 	if err != nil {
-		return p, nil // whoever runs it says so
+		return p, nil // running the network later returns the error
 	}
 	shape, err := ort.OutputShape(rt, p.Model, p.Tensor, NetworkInput(p, b.Preprocessing))
 	if err != nil {
@@ -169,7 +169,7 @@ func learnShape(b *models.Backbone, p *models.Prepared, output string) (*models.
 	return p, nil
 }
 
-// checkAfterFree returns an error unless the network computes the same as before its batch was freed.
+// checkAfterFree returns an error unless the network with a free batch computes the same as with its fixed batch.
 func checkAfterFree(rt *ort.Runtime, pre backbone.Preprocessing, p *models.Prepared) error {
 	const n = 3
 	pixels := drawNoisePictures(pre, n)
@@ -220,7 +220,7 @@ func compareRelatively(found, want []float32) float64 {
 	return apart / most
 }
 
-// drawNoisePictures returns the pixels of n pictures as a network takes them: noise around another level in each.
+// drawNoisePictures returns the preprocessed pixels of n random images, which differ in brightness.
 func drawNoisePictures(p backbone.Preprocessing, n int) []float32 {
 	rng := rand.New(rand.NewPCG(1, 0x747279)) // "try"
 	out := make([]float32, n*p.Size())

@@ -17,15 +17,15 @@ import (
 	"winnow/models"
 )
 
-// unit prepares pictures of high × wide as numbers from 0 to 1.
+// unit returns a preprocessing that yields images of high × wide with values from 0 to 1.
 func unit(high, wide int) backbone.Preprocessing {
 	p := backbone.Preprocessing{Resize: wide, Exact: true, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
 		Std: [3]float32{1, 1, 1}}
 	return p.WithSize(wide, high)
 }
 
-// net builds networks as exporters write them. With free, it takes any number of images, and shapes are computed as the
-// network runs; otherwise the number 1 stands wherever an exporter leaves it.
+// net builds networks as exporters write them. With free, a network takes any number of images and computes its shapes
+// at run time. Otherwise its batch is 1, and shapes contain this 1 as a constant.
 type net struct {
 	*graph.Builder
 	free bool
@@ -57,7 +57,7 @@ func (n *net) weight(dims ...int64) string {
 
 func (n *net) ints(v ...int64) string { return n.Constant(graph.NewTensor("i", v, int64(len(v)))) }
 
-// shape is a list of sizes, of which -1 is the number of images.
+// shape returns a tensor of sizes, in which -1 stands for the number of images.
 func (n *net) shape(sizes ...int64) string {
 	list := make([]int64, len(sizes))
 	var parts []string
@@ -85,7 +85,7 @@ func (n *net) transpose(x string, perm ...int64) string {
 	return n.Node("Transpose", []string{x}, graph.Ints("perm", perm...))
 }
 
-// dense multiplies the last axis.
+// dense applies a linear layer to the last axis.
 func (n *net) dense(x string, in, out int64) string {
 	return n.Node("Add", []string{n.Node("MatMul", []string{x, n.weight(in, out)}), n.weight(out)})
 }
@@ -94,16 +94,16 @@ func (n *net) conv(x string, out, in, k, stride int64) string {
 	return n.Node("Conv", []string{x, n.weight(out, in, k, k)}, graph.Ints("strides", stride, stride))
 }
 
-// end makes the features, of which a classifier follows.
+// end adds the feature tensor and a classifier behind it.
 func (n *net) end(x string, dim int64) *graph.Model {
 	features := n.Node("Tanh", []string{x})
 	n.Output(n.NodeTo("logits", "Gemm", []string{features, n.weight(dim, 5)}))
 	return n.Model()
 }
 
-const tokens, width, heads = 5, 8, 2 // of the transformers below, on pictures of 8×8
+const tokens, width, heads = 5, 8, 2 // sizes of the transformers below, for images of 8×8
 
-// embed cuts the picture into four patches behind a class token.
+// embed converts the image into a class token and four patches.
 func (n *net) embed() string {
 	patches := n.reshape(n.conv(n.x, width, 3, 4, 4), -1, width, tokens-1)
 	class := n.Node("Expand", []string{n.weight(1, 1, width), n.shape(-1, 1, width)})
@@ -114,7 +114,7 @@ func (n *net) embed() string {
 var networks = []struct {
 	name string
 	make func(n *net) *graph.Model
-	free bool // it can be freed
+	free bool // its batch can be freed
 }{
 	{"flattened", func(n *net) *graph.Model {
 		return n.end(n.reshape(n.conv(n.x, 6, 3, 4, 4), -1, 24), 24)
@@ -131,7 +131,7 @@ var networks = []struct {
 		return n.end(n.Node("Gather", []string{x, n.Constant(graph.NewTensor("c", []int64{0}))},
 			graph.Int("axis", 1)), width)
 	}, false},
-	{"images are mixed", func(n *net) *graph.Model { // the shapes look free, the numbers are not
+	{"images are mixed", func(n *net) *graph.Model { // shapes allow any batch, but vectors depend on the batch
 		y := n.reshape(n.conv(n.x, 6, 3, 4, 4), -1, 24)
 		if n.free {
 			return n.end(n.Node("Add", []string{y, y}), 24)
@@ -170,8 +170,8 @@ func near(t *testing.T, what string, found, want []float32, limit float64) {
 	}
 }
 
-// A network with a batch of one gives the vectors of the same network exported with a free batch: at once where it can
-// be freed, else image by image. So do its gradients: of three images at once, or added up.
+// A network exported with a batch of 1 gives the same vectors as exported with a free batch: for all images at once if
+// its batch can be freed, else image by image. The same is true of its gradients.
 func TestFixedBatch(t *testing.T) {
 	rt, pre := orttest.Runtime(t), unit(8, 8)
 	for _, c := range networks {
@@ -189,7 +189,7 @@ func TestFixedBatch(t *testing.T) {
 			}
 			near(t, "vectors", vectors(t, p, pre, 3).Data, vectors(t, twin, pre, 3).Data, 1e-5)
 			if !c.free {
-				return // gradients are added up image by image, as run/tuning tests
+				return // run/tuning tests the sum of the gradients of single images
 			}
 			want, got := gradients(t, rt, twin.Model, twin.Tensor, pre, 3), gradients(t, rt, p.Model, p.Tensor, pre,
 				max(3*(1-p.Batch), 1))
@@ -203,7 +203,7 @@ func TestFixedBatch(t *testing.T) {
 	}
 }
 
-// gradients returns those of all weights of Σ z², summed over three images, so many at once.
+// gradients returns the gradient of Σ z² over three images for every weight. It runs at images at a time.
 func gradients(t *testing.T, rt *ort.Runtime, model []byte, output string, pre backbone.Preprocessing,
 	at int) (list [][]float32) {
 	t.Helper()
@@ -244,7 +244,7 @@ func gradients(t *testing.T, rt *ort.Runtime, model []byte, output string, pre b
 	return list
 }
 
-// A network that ONNX Runtime does not run is not recorded, and the reason is given.
+// AddBackbone returns the reason if ONNX Runtime cannot run a network.
 func TestAddRefuses(t *testing.T) {
 	orttest.Runtime(t)
 	n := newNet(true, 8, 8)
@@ -258,18 +258,19 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// A network that mixes the images of a batch, or draws, is refused; also when a file is opened that was never recorded.
+// A network that mixes the images of a batch, or draws random numbers, is refused when it is added, and when a file
+// that is not in the registry is opened.
 func TestUnsettled(t *testing.T) {
 	orttest.Runtime(t)
 	pre := unit(8, 8)
 	axis := func(n *net, v int64) string { return n.Constant(graph.NewTensor("axis", []int64{v})) }
 	for _, c := range []struct {
-		name string // of the node
+		name string // name of the node in the error; "": no error
 		add  func(n *net, y string) string
 	}{
 		{"", func(n *net, y string) string { return n.Node("Softmax", []string{y}, graph.Int("axis", 1)) }},
 		{"", func(n *net, y string) string { return n.Node("CumSum", []string{y, axis(n, 1)}) }},
-		{"", func(n *net, y string) string { // every image alone
+		{"", func(n *net, y string) string { // normalises each image separately
 			z := n.reshape(y, -1, 4, 6)
 			z = n.Node("InstanceNormalization", []string{z, n.weight(4), n.weight(4)})
 			return n.reshape(z, -1, 24)
@@ -303,7 +304,8 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
-// The shape of maps behind an operator that inference has no rule for is looked at, and they are averaged.
+// PrepareBackbone measures the shape of feature maps behind an operator without a rule of shape inference, and averages
+// the maps.
 func TestLook(t *testing.T) {
 	pre := unit(8, 8)
 	orttest.Runtime(t)

@@ -21,35 +21,35 @@ import (
 	"winnow/internal/text"
 )
 
-// Files that [Extraction.Update] adds to a store. A store without them is complete, too.
+// Files that [Extraction.Update] adds to a store. A store without them is valid.
 const (
 	SeenFile  = "seen.json"
-	begunFile = "seen.json.part" // of a store that was begun
+	begunFile = "seen.json.part" // in an unfinished store
 )
 
 const seenVersion = 1
 
-// seen records the files that a store's vectors were made from.
+// seen records the image files from which the vectors of a store were computed.
 type seen struct {
 	Version  int      `json:"version"`
 	Images   string   `json:"images"`          // features.HashPaths of the list
-	Features string   `json:"features_sha256"` // of the store; "": it was begun
-	Files    []string `json:"files"`           // of each image size and time, in a .zip size and checksum; "": none
+	Features string   `json:"features_sha256"` // checksum of the store's vectors; "": the store is unfinished
+	Files    []string `json:"files"`           // each image's size and mtime, in a .zip size and CRC; "": no file
 
-	// Looks are what was measured of each picture ([backbone.Look]); "": unknown. nil: of none.
+	// Looks holds the measurements of each image ([backbone.Look]); "": unknown. nil: all are unknown.
 	Looks []string `json:"looks,omitempty"`
 
-	Root location.Place `json:"root,omitzero"` // where they were
+	Root location.Place `json:"root,omitzero"` // folder of the images
 }
 
-// Update makes the store as Run does, but keeps the vectors of unchanged images if its folder holds a finished store of
-// the same backbone: it computes only those of images that are new or changed. Neighbouring vectors may then come from
-// different batches, which changes last bits. A store of something else, or a damaged one, is replaced. Shards, and
-// several views of an image, are left to Run.
+// Update makes the store like Run, but if the folder holds a finished store of the same backbone, it keeps the vectors
+// of unchanged images and computes only those of new and changed images. Adjacent vectors may then come from different
+// batches, which changes their last bits. Update replaces a damaged store and a store of another backbone. It calls Run
+// for shards and for several views of an image.
 //
-// An image is unchanged if its file has the size and the time of change recorded in the store's folder; without a
-// record, if it is older than the store. If Update is interrupted, the old store is still there, or a begun one that
-// the next call continues; images that changed in between are read again.
+// An image is unchanged if its file has the size and mtime recorded in the store's folder or, without a record, if it
+// is older than the store. After an interruption, the folder still holds the old store, or an unfinished store that the
+// next call continues; the next call also reads images that changed in between.
 func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 	if !e.shard.Whole() || len(e.Key().Views) > 1 {
 		return e.Run(ctx, h)
@@ -65,21 +65,21 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 		old, files := e.standingSeen(ctx, h)
 		rows, fresh, news, gone := e.compareRecords(old, files, now)
 		if gone != "" && !told {
-			h.Note("%s: %s: what was made of them is kept", e.Out, gone)
+			h.Note("%s: %s: their features are kept", e.Out, gone)
 			told = true
 		}
 		switch {
 		case old == nil || len(fresh) == len(e.Paths):
 			e.Overwrite = e.Overwrite || old != nil
 			if old != nil {
-				h.Note("%s: %s since the features were made: all are made again", e.Out, news)
+				h.Note("%s: %s since the features were made: computing all features again", e.Out, news)
 			}
 			r, err = e.makeWholeStore(ctx, h)
 			e.Overwrite = false
 		case news == "":
 			r, err = e.makeOutStore(ctx, h)
 			if _, damaged := errors.AsType[*features.DamageError](err); damaged {
-				h.Note("%v: all are made again", err)
+				h.Note("%v: computing all features again", err)
 				e.Overwrite = true
 				continue
 			}
@@ -91,7 +91,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 			r.Resumed, r.Seconds = r.Rows-looked, seconds
 			return r, err
 		default:
-			h.Note("%s: %s since the features were made; those of the others are kept", e.Out, news)
+			h.Note("%s: %s since the features were made; the features of the other images are kept", e.Out, news)
 			r, err = e.renewStore(ctx, h, old, rows, fresh, now)
 		}
 		if err != nil {
@@ -101,7 +101,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 	}
 }
 
-// recordFiles returns what seen records, for each image as it is now.
+// recordFiles returns seen.Files for the images as they are now.
 func (e *Extraction) recordFiles(ctx context.Context) ([]string, error) {
 	files := make([]string, len(e.Paths))
 	for i, path := range e.Paths {
@@ -122,7 +122,8 @@ func fileOf(info fs.FileInfo) string {
 	return files.Line(info)
 }
 
-// standingSeen opens a finished store whose vectors can be kept, with the record of its files, nil without one.
+// standingSeen opens a finished store whose vectors can be kept. It returns nil if there is none. The second result is
+// the record of its files, nil without a record.
 func (e *Extraction) standingSeen(ctx context.Context, h Host) (*features.Store, []string) {
 	if e.Overwrite {
 		return nil, nil
@@ -131,10 +132,10 @@ func (e *Extraction) standingSeen(ctx context.Context, h Host) (*features.Store,
 	if err != nil {
 		has := func(name string) bool { _, err := os.Stat(filepath.Join(e.Out, name)); return err == nil }
 		if has("store.json") { // damaged
-			h.Note("%v: all are made again", err)
+			h.Note("%v: computing all features again", err)
 			e.Overwrite = true
 		} else if has(features.VectorsFile) && !has("progress.json") {
-			h.Note("%s: found %s without store.json, which records what it holds: all are made again", e.Out,
+			h.Note("%s: found %s without store.json, which describes it: computing all features again", e.Out,
 				features.VectorsFile)
 		}
 		return nil, nil
@@ -142,22 +143,22 @@ func (e *Extraction) standingSeen(ctx context.Context, h Host) (*features.Store,
 	key := e.Key()
 	key.Images = old.Key.Images
 	if why := old.Key.Differs(key); why != "" {
-		h.Note("%v: all are made again", &features.KeyError{Dir: e.Out, Why: why})
+		h.Note("%v: computing all features again", &features.KeyError{Dir: e.Out, Why: why})
 		e.Overwrite = true
 		return nil, nil
 	}
 	return old, e.readSeenRecord(h, SeenFile, old.Key.Images, old.Sum)
 }
 
-// compareRecords finds the store's row of each unchanged image; it is -1 for the others, which fresh lists. news says
-// in words how the images differ from the store's, "" if they do not. gone says which of the kept vectors are of images
-// that are no longer there, "" if none are.
+// compareRecords compares the images with the files that an old store records. rows holds the store's row of each
+// unchanged image, and -1 for the other images, which fresh lists. news describes the difference in words, "" if there
+// is none. gone describes the images whose vectors are kept although their files are missing, "" if there are none.
 func (e *Extraction) compareRecords(old *features.Store, record, now []string) (rows []int, fresh []string, news,
 	gone string) {
 	if old == nil {
 		return nil, e.Paths, "", ""
 	}
-	same := func(image, row int) bool { return now[image] == "" || record[row] == now[image] } // "": gone
+	same := func(image, row int) bool { return now[image] == "" || record[row] == now[image] } // "": no file
 	if record == nil {
 		made, err := os.Stat(old.Files()[0])
 		same = func(image, _ int) bool { return err == nil && e.isUnchangedSince(e.Paths[image], made.ModTime()) }
@@ -179,16 +180,14 @@ func (e *Extraction) compareRecords(old *features.Store, record, now []string) (
 	for _, part := range []struct {
 		paths []string
 		what  string
-	}{{missing, "came"}, {changed, "changed"}} {
+	}{{missing, "added"}, {changed, "changed"}} {
 		if n := len(part.paths); n > 0 {
-			parts = append(
-				parts,
-				fmt.Sprintf("%s %s, the first is %s", formatImages(n), part.what, text.Line(part.paths[0])),
-			)
+			parts = append(parts,
+				fmt.Sprintf("%s %s, the first is %s", formatImages(n), part.what, text.Line(part.paths[0])))
 		}
 	}
 	if n := old.Rows - (len(e.Paths) - len(missing)); n > 0 {
-		parts = append(parts, formatImages(n)+" went")
+		parts = append(parts, formatImages(n)+" removed")
 	}
 	if parts == nil && old.Key.Images != features.HashPaths(e.Paths) {
 		parts = []string{"the order of the images changed"}
@@ -212,36 +211,36 @@ func formatImages(n int) string {
 	return fmt.Sprintf("%d images", n)
 }
 
-// isUnchangedSince reports whether an image did not change after a time. In a .zip file that is unknown, which counts
-// as changed.
+// isUnchangedSince reports whether an image file did not change after a time. It returns false for an image in a .zip
+// file, whose time of change is unknown.
 func (e *Extraction) isUnchangedSince(path string, made time.Time) bool {
 	info, err := fs.Stat(e.Root, path)
 	if err != nil {
-		return true // unreadable then and now
+		return true // the file is missing: keep its row
 	}
 	_, zipped := info.Sys().(*zip.FileHeader)
 	return !zipped && (!info.ModTime().After(made) || info.ModTime().After(time.Now()))
 }
 
-// makeWholeStore makes the store of all images, or continues one.
+// makeWholeStore makes or continues the store of all images. It replaces a damaged store or a store with another key.
 func (e *Extraction) makeWholeStore(ctx context.Context, h Host) (Result, error) {
 	r, err := e.makeOutStore(ctx, h)
 	_, other := errors.AsType[*features.KeyError](err)
 	_, damaged := errors.AsType[*features.DamageError](err)
 	if other || damaged {
-		h.Note("%v: all are made again", err)
+		h.Note("%v: computing all features again", err)
 		e.Overwrite = true
 		r, err = e.makeOutStore(ctx, h)
 	}
 	return r, err
 }
 
-// renewStore makes the store from rows of the old one and from fresh images, whose vectors go through a store of their
-// own.
+// renewStore makes the store from rows of the old store and from the vectors of fresh images, which it computes into a
+// temporary store.
 func (e *Extraction) renewStore(ctx context.Context, h Host, old *features.Store, rows []int,
 	fresh, now []string) (r Result, err error) {
 	if err := old.Verify(ctx); err != nil {
-		h.Note("%v: all are made again", err)
+		h.Note("%v: computing all features again", err)
 		e.Overwrite = true
 		return Result{}, nil
 	}
@@ -289,7 +288,7 @@ func (e *Extraction) renewStore(ctx context.Context, h Host, old *features.Store
 	return whole, os.RemoveAll(side.Out)
 }
 
-// appendRowsOf appends rows of old; for a row of -1 it appends the next row of added.
+// appendRowsOf appends rows of old to w. A row of -1 stands for the next row of added.
 func appendRowsOf(ctx context.Context, w *features.Writer, old, added *features.Store, rows []int) error {
 	reasons, next := [2]map[int]string{old.BadRows()}, 0
 	if added != nil {
@@ -325,13 +324,13 @@ func appendRowsOf(ctx context.Context, w *features.Writer, old, added *features.
 	return nil
 }
 
-// readSeenRecord returns the record of the files of a list in a store with this sum, nil without one. A damaged one is
-// noted.
+// readSeenRecord returns the record of the files if it belongs to this list of images and to a store with this
+// checksum, else nil. It notes a damaged record.
 func (e *Extraction) readSeenRecord(h Host, name, list, sum string) []string {
 	s, err := readSeen(e.Out, name)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			h.Note("%v: what it says of the images' files is not used", err)
+			h.Note("%v: the record of the image files is ignored", err)
 		}
 		return nil
 	}
@@ -341,7 +340,7 @@ func (e *Extraction) readSeenRecord(h Host, name, list, sum string) []string {
 	return s.Files
 }
 
-// readSeen reads a record.
+// readSeen reads and checks the record of the files in a store's folder.
 func readSeen(dir, name string) (s seen, err error) {
 	file := filepath.Join(dir, name)
 	data, err := regular.ReadFile(file, regular.Most)
@@ -357,7 +356,7 @@ func readSeen(dir, name string) (s seen, err error) {
 	return s, nil
 }
 
-// PicturesOf returns the folder, or the file, of the images that a store was made of; none: it is unknown.
+// PicturesOf returns the folder or .zip file of the images of a store, as its record states; zero if it is unknown.
 func PicturesOf(dir string) location.Source {
 	s, err := readSeen(dir, SeenFile)
 	if dir == "" || err != nil || s.Root.Absolute.IsZero() {
@@ -366,7 +365,7 @@ func PicturesOf(dir string) location.Source {
 	return s.Root.Find(dir, nil)
 }
 
-// Changes returns a function that compares the file of a row of a store with the one that its vector was made from.
+// Changes returns a function that reports whether the image file of a store's row has changed since extraction.
 func Changes(store *features.Store) (func(row int) files.State, error) {
 	unknown := func(int) files.State { return files.Same }
 	s, err := readSeen(store.Dir, SeenFile)
@@ -383,7 +382,8 @@ func Changes(store *features.Store) (func(row int) files.State, error) {
 	return func(row int) files.State { return files.Compare(root, store.Paths[row], s.Files[row]) }, nil
 }
 
-// Stale says which of a store's images are gone or changed since their vectors were made, "" if none are known to be.
+// Stale returns a text on how many images of a store are missing or changed since their vectors were computed, ""
+// if none is known to be.
 func Stale(ctx context.Context, store *features.Store) (string, error) {
 	state, err := Changes(store)
 	if err != nil {
@@ -403,7 +403,7 @@ func Stale(ctx context.Context, store *features.Store) (string, error) {
 	return "", nil
 }
 
-// noteRecord records the files of a store with this sum of its vectors; "": of a store that is begun.
+// noteRecord records the files of the store whose vectors have this checksum; "" for an unfinished store.
 func (e *Extraction) noteRecord(sum string, files []string) error {
 	name := SeenFile
 	if sum == "" {

@@ -27,7 +27,7 @@ import (
 	"winnow/models"
 )
 
-// album is a folder of pictures that are looked at by glyphnet; seen counts how many were.
+// album is a folder of images that glyphnet embeds; seen is the number of embedded images.
 type album struct {
 	*testing.T
 	dir, out string
@@ -53,7 +53,7 @@ func newAlbum(t *testing.T, n int) *album {
 
 func (a *album) path(i int) string { return fmt.Sprintf("%02d.png", i) }
 
-// draw writes picture i as a stroke at an angle; all files are of one size.
+// draw writes image i as a stroke at an angle; all files have the same size.
 func (a *album) draw(i, angle int) {
 	a.Helper()
 	m := image.NewGray(image.Rect(0, 0, 32, 32))
@@ -70,7 +70,7 @@ func (a *album) draw(i, angle int) {
 	}
 }
 
-// extraction is of the pictures that are there.
+// extraction returns an extraction of the images in the folder.
 func (a *album) extraction(out string) *Extraction {
 	a.Helper()
 	e := &Extraction{Out: out, Config: backbone.ExtractConfig{Batch: 4, Workers: 1}}
@@ -98,8 +98,8 @@ func (a *album) update(ctx context.Context) (Result, error) {
 	return a.extraction(a.out).Update(ctx, a.host)
 }
 
-// want updates and checks how many pictures were looked at, that the store holds what one made in one go does, and
-// that nothing lies beside it.
+// want updates the store and checks the number of embedded images, that the store equals one made without
+// interruptions, and that no other files are left.
 func (a *album) want(looked int, told string) {
 	a.Helper()
 	r, err := a.update(a.Context())
@@ -108,7 +108,7 @@ func (a *album) want(looked int, told string) {
 	}
 	if a.seen != looked || r.Rows-r.Resumed != looked || r.Complete != (looked == 0) || !strings.Contains(a.told,
 		told) {
-		a.Errorf("%d looked at, %d of %d rows resumed, complete %v, expected %d looked at and %q: %s", a.seen,
+		a.Errorf("%d embedded, %d of %d rows resumed, complete %v, expected %d embedded and %q: %s", a.seen,
 			r.Resumed, r.Rows, r.Complete, looked, told, a.told)
 	}
 	fresh := a.extraction(filepath.Join(a.TempDir(), "again"))
@@ -131,11 +131,11 @@ func (a *album) want(looked int, told string) {
 	kept, err1 := a.extraction(a.out).Looks(a.Context(), s, nil)
 	made, err2 := fresh.Looks(a.Context(), whole, nil)
 	if diff := cmp.Diff(made, kept); err1 != nil || err2 != nil || diff != "" {
-		a.Errorf("%v, %v: pictures are measured otherwise (-at once +kept):\n%s", err1, err2, diff)
+		a.Errorf("%v, %v: measurements differ (-at once +kept):\n%s", err1, err2, diff)
 	}
 	for i, v := range x.Data {
 		if math.Abs(float64(v-y.Data[i])) > 1e-4 {
-			a.Fatalf("%s: value %v, made in one go %v", s.Paths[i/x.Cols], v, y.Data[i])
+			a.Fatalf("%s: value %v, without interruptions %v", s.Paths[i/x.Cols], v, y.Data[i])
 		}
 	}
 	for _, name := range []string{a.out + ".new", filepath.Join(a.out, "seen.json.part"),
@@ -146,21 +146,21 @@ func (a *album) want(looked int, told string) {
 	}
 }
 
-// Of twenty pictures those that came or changed go through the backbone, and no others.
+// Update embeds only the images that were added or changed.
 func TestUpdate(t *testing.T) {
 	a := newAlbum(t, 20)
 	a.want(20, "")
 	a.want(0, "")
 	a.draw(20, 20)
-	a.want(1, "1 image came, the first is 20.png since the features were made")
+	a.want(1, "1 image added, the first is 20.png since the features were made")
 	if err := os.Remove(filepath.Join(a.dir, a.path(3))); err != nil {
 		t.Fatal(err)
 	}
-	a.want(0, "1 image went since")
+	a.want(0, "1 image removed since")
 	a.draw(5, 55)
 	a.want(1, "1 image changed, the first is 05.png since")
 	past := time.Now().Add(-time.Hour)
-	a.draw(6, 66) // as large, and older than the store: moved here from elsewhere
+	a.draw(6, 66) // the same size, and older than the store, like a file moved from another folder
 	if err := os.Chtimes(filepath.Join(a.dir, a.path(6)), past, past); err != nil {
 		t.Fatal(err)
 	}
@@ -168,16 +168,16 @@ func TestUpdate(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(a.dir, a.path(0)), []byte("no picture"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a.want(1, "1 image changed, the first is 00.png") // and none of those looked at can be read
+	a.want(1, "1 image changed, the first is 00.png") // the only image to embed cannot be read
 	a.draw(0, 0)
 	a.draw(3, 33)
 	if err := os.Remove(filepath.Join(a.dir, a.path(7))); err != nil {
 		t.Fatal(err)
 	}
-	a.want(2, "1 image came, the first is 03.png; 1 image changed, the first is 00.png; 1 image went since")
+	a.want(2, "1 image added, the first is 03.png; 1 image changed, the first is 00.png; 1 image removed since")
 }
 
-// Stopped at any picture it goes on, and a picture that changes in between is looked at again.
+// An update that was stopped at any image continues, and embeds an image again that changed in between.
 func TestUpdateStopped(t *testing.T) {
 	a := newAlbum(t, 20)
 	stop := func(after int) {
@@ -198,9 +198,9 @@ func TestUpdateStopped(t *testing.T) {
 		}
 	}
 	stop(8)
-	a.draw(1, 11) // seen before
+	a.draw(1, 11) // was embedded before the stop
 	if r, err := a.update(t.Context()); err != nil || a.seen > 13 || r.Rows != 20 || !strings.Contains(a.told,
-		"going on after") || !strings.Contains(a.told, "1 image changed, the first is 01.png") {
+		"continuing after") || !strings.Contains(a.told, "1 image changed, the first is 01.png") {
 		t.Fatalf("%+v, %v: %s", r, err, a.told)
 	}
 	a.want(0, "")
@@ -210,12 +210,12 @@ func TestUpdateStopped(t *testing.T) {
 	stop(4)
 	a.draw(0, 200)
 	if _, err := a.update(t.Context()); err != nil || a.seen > 7 {
-		t.Fatalf("%d looked at, %v: %s", a.seen, err, a.told)
+		t.Fatalf("%d embedded, %v: %s", a.seen, err, a.told)
 	}
 	a.want(0, "")
 }
 
-// A store of something else, or a damaged one, is replaced; one that winnow extract made serves.
+// Update replaces a damaged store and a store of another backbone, and continues a store of winnow extract.
 func TestUpdateOther(t *testing.T) {
 	a := newAlbum(t, 8)
 	if _, err := a.extraction(a.out).Run(t.Context(), a.host); err != nil {
@@ -230,7 +230,7 @@ func TestUpdateOther(t *testing.T) {
 	if _, err := e.Run(t.Context(), a.host); err != nil {
 		t.Fatal(err)
 	}
-	a.want(8, "all are made again")
+	a.want(8, "computing all features again")
 	e = a.extraction(filepath.Join(t.TempDir(), "views"))
 	if e.Config.Views, err = backbone.ParseViews("center+flip", 1); err != nil {
 		t.Fatal(err)
@@ -250,7 +250,7 @@ func TestUpdateOther(t *testing.T) {
 		if err := os.WriteFile(spoilt, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		a.want(8, "has changed since it was written: all are made again")
+		a.want(8, "has changed since it was written: computing all features again")
 		a.draw(2, 22)
 	}
 	for _, name := range []string{"features.npy", "store.json"} {
@@ -261,8 +261,8 @@ func TestUpdateOther(t *testing.T) {
 	}
 }
 
-// A store that winnow extract made is brought up to date where pictures changed, and a folder without any readable
-// picture leaves nothing that the next extraction would continue.
+// Run updates a store of winnow extract whose images changed. A folder without readable images leaves no unfinished
+// store.
 func TestRunSeesChanges(t *testing.T) {
 	a := newAlbum(t, 8)
 	run := func() Result {
@@ -275,15 +275,15 @@ func TestRunSeesChanges(t *testing.T) {
 		return r
 	}
 	if r := run(); r.Rows != 8 || a.seen != 8 {
-		t.Fatalf("found %+v, %d looked at", r, a.seen)
+		t.Fatalf("found %+v, %d embedded", r, a.seen)
 	}
 	if r := run(); !r.Complete || a.seen != 0 {
-		t.Errorf("unchanged: %+v, %d looked at", r, a.seen)
+		t.Errorf("unchanged: %+v, %d embedded", r, a.seen)
 	}
-	if err := os.Remove(filepath.Join(a.out, SeenFile)); err != nil { // as an earlier winnow left a store
+	if err := os.Remove(filepath.Join(a.out, SeenFile)); err != nil { // a store may have no record
 		t.Fatal(err)
 	}
-	long := time.Now().Add(-time.Hour) // the pictures are older than the store
+	long := time.Now().Add(-time.Hour) // backdate the images before the store
 	if err := os.Chtimes(filepath.Join(a.out, "features.npy"), long, long); err != nil {
 		t.Fatal(err)
 	}
@@ -297,17 +297,17 @@ func TestRunSeesChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := run(); r.Complete || a.seen != 1 || !strings.Contains(a.told, "1 image changed, the first is 03.png") {
-		t.Errorf("a picture changed: %+v, %d looked at: %s", r, a.seen, a.told)
+		t.Errorf("an image changed: %+v, %d embedded: %s", r, a.seen, a.told)
 	}
 	if r := run(); !r.Complete || a.seen != 0 {
-		t.Errorf("after that: %+v, %d looked at", r, a.seen)
+		t.Errorf("unchanged again: %+v, %d embedded", r, a.seen)
 	}
 	e := a.extraction(filepath.Join(t.TempDir(), "none"))
 	e.Paths = []string{"gone.png", "lost.png"}
 	if _, err := e.Run(t.Context(), a.host); err == nil {
-		t.Fatal("pictures that are not there were looked at")
+		t.Fatal("extracting missing images returned no error")
 	}
 	if _, begun := features.BegunBatch(e.Out); begun {
-		t.Error("a beginning is left")
+		t.Error("an unfinished store is left")
 	}
 }

@@ -12,22 +12,22 @@ import (
 	"winnow/filters/noiserate"
 )
 
-// NoiseRate is an estimate of the share of wrong labels, as files hold it.
+// NoiseRate is an estimate of the share of wrong labels, as stored in files.
 type NoiseRate struct {
 	Method string  `json:"method"`
 	Rate   float64 `json:"rate"`
-	Low    float64 `json:"low"` // of the interval of 95 %
+	Low    float64 `json:"low"` // Low and High are the 95 % interval
 	High   float64 `json:"high"`
-	Judged int     `json:"judged"`       // images
-	Of     int     `json:"of,omitempty"` // labelled images that these were drawn from; 0: these are all
+	Judged int     `json:"judged"`       // number of images used for the estimate
+	Of     int     `json:"of,omitempty"` // number of labelled images they were drawn from; 0: all were used
 }
 
-// WrittenRate returns an estimate as files hold it.
+// WrittenRate converts an estimate to the form stored in files.
 func WrittenRate(e noiserate.Estimate) NoiseRate {
 	return NoiseRate{Method: e.Method, Rate: e.Rate, Low: e.Low, High: e.High, Judged: e.Judged}
 }
 
-// Asked says how many images the estimate is of, or "" if it is of all.
+// Asked returns a text such as " of 1000 of 3000 images", or "" if the estimate uses all images.
 func (e NoiseRate) Asked() string {
 	if e.Of == 0 {
 		return ""
@@ -35,26 +35,26 @@ func (e NoiseRate) Asked() string {
 	return fmt.Sprintf(" of %d of %d images", e.Judged, e.Of)
 }
 
-// String returns the estimate for people.
+// String returns the estimate as text.
 func (e NoiseRate) String() string {
 	return fmt.Sprintf("%.1f %% (95 %%: %.1f to %.1f %%, by %s)", 100*e.Rate, 100*e.Low, 100*e.High, e.Method)
 }
 
-// Share is how much of a network is trained, as files hold it.
+// Share counts the trained weights of a network, as stored in files.
 type Share struct {
 	From    string `json:"from"` // name of the backbone before the training
 	SHA256  string `json:"from_sha256"`
-	Trained int64  `json:"trained_weights"` // numbers
-	Of      int64  `json:"weights"`         // numbers that could be trained
+	Trained int64  `json:"trained_weights"` // number of trained weights
+	Of      int64  `json:"weights"`         // number of all trainable weights
 	Tensors int    `json:"trained_tensors"`
 }
 
-// Percent returns the share for people.
+// Percent returns the share as text, such as "12.5 %".
 func (s Share) Percent() string {
 	return fmt.Sprintf("%.3g %%", 100*float64(s.Trained)/float64(max(s.Of, 1)))
 }
 
-// FileSum returns the sha256 of a file, "" for a folder.
+// FileSum returns the SHA-256 of a file, "" for a folder.
 func FileSum(path string) (string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return "", nil

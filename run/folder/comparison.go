@@ -11,7 +11,7 @@ import (
 	"winnow/head"
 )
 
-// Comparison has measures of the trained head, and of embeddings that need no training, on the same images.
+// Comparison holds the retrieval metrics of the trained head and of embeddings without training, on the same images.
 type Comparison struct {
 	FineTuned bool   `json:"finetuned,omitempty"` // the network was trained together with the head
 	Known     string `json:"-"`                   // how training used these images: [ChoseState], [Learned], or ""
@@ -21,14 +21,14 @@ type Comparison struct {
 	Trained  eval.Retrieval `json:"trained"`
 }
 
-// Values of Known: how training used the images, as part of a sentence.
+// Values of Comparison.Known: how training used the images, as part of a sentence.
 const (
 	ChoseState = "that chose its state"
 	Learned    = "that it was trained on"
 )
 
-// Verdict says in words whether training was worth it, by P@1. "Better" needs an interval of 95 % over the queries
-// above 0 ([eval.Paired]), and images that training did not use.
+// Verdict returns a sentence that compares the trained head with embeddings without training by P@1. "Better" needs
+// images that training did not use, and a difference whose 95 % interval over the queries is above 0 ([eval.Paired]).
 func (c Comparison) Verdict() string {
 	what := "the trained head"
 	if c.FineTuned {
@@ -68,7 +68,8 @@ func isCertain(over ...eval.Difference) bool {
 	return !slices.ContainsFunc(over, func(d eval.Difference) bool { return d.Low <= 0 })
 }
 
-// Better returns "yes", "no" or "not shown", as Verdict says; "" if it is ahead on images that training used.
+// Better returns the result of Verdict as "yes", "no" or "not shown", or "" if the trained head is better only on
+// images that training used.
 func (c Comparison) Better() string {
 	switch {
 	case c.Trained.PrecisionAt1 <= max(c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1):
@@ -81,7 +82,7 @@ func (c Comparison) Better() string {
 	return "not shown"
 }
 
-// Print writes the rows for people.
+// Print writes the comparison as a table.
 func (c Comparison) Print(w io.Writer) {
 	fmt.Fprintf(w, "%-10s %8s %8s %8s %8s\n", "validation", "P@1", "R-Prec", "MAP@R", "R@8")
 	for _, row := range []struct {
@@ -93,16 +94,16 @@ func (c Comparison) Print(w io.Writer) {
 	}
 }
 
-// Asked has the queries and the gallery, nil if the queries are the gallery, and the set to fit, nil if nothing is
-// fitted.
+// Asked holds the queries, the gallery (nil if the queries are the gallery), and the set that metrics are fitted on
+// (nil if no metric is fitted).
 type Asked[S features.Source] struct {
 	Query   S
 	Gallery *S
-	Same    eval.Same // the queries that are in the gallery, too
+	Same    eval.Same // the queries that are also in the gallery
 	Fit     *S
 }
 
-// Embedded returns the same images with all sets embedded.
+// Embedded returns a copy whose sets are embedded.
 func (a Asked[S]) Embedded(by func(features.Source) (features.Set, error)) (Asked[features.Set], error) {
 	out := Asked[features.Set]{Same: a.Same}
 	for _, part := range []struct {
@@ -130,9 +131,8 @@ const (
 	TrainedRow  = "trained"
 )
 
-// EachRow calls visit with the frozen, whitened and trained embeddings of the same images. stored and train are
-// features of the backbone before the run; tuned are those of the trained backbone, equal to stored if it was not
-// trained.
+// EachRow calls visit with the frozen, whitened and trained embeddings of the same images. train and stored hold
+// features of the backbone before fine-tuning. tuned holds features after fine-tuning, equal to stored without it.
 func EachRow[S features.Source](ctx context.Context, h *head.Head, train S, stored, tuned Asked[S],
 	visit func(row string, of Asked[features.Set]) error) error {
 	white, err := head.Whitening(ctx, train, h.Config().Out, h.Config().Bias)
@@ -142,7 +142,7 @@ func EachRow[S features.Source](ctx context.Context, h *head.Head, train S, stor
 	return visitRows(ctx, h, white, stored, tuned, visit)
 }
 
-// visitRows is EachRow with the whitening of train.
+// visitRows does the same as EachRow, with white as the whitening of the training features.
 func visitRows[S features.Source](ctx context.Context, h, white *head.Head, stored, tuned Asked[S],
 	visit func(row string, of Asked[features.Set]) error) error {
 	for _, row := range []struct {
@@ -165,17 +165,17 @@ func visitRows[S features.Source](ctx context.Context, h, white *head.Head, stor
 	return nil
 }
 
-// Untrained is the P@1 of a set of images by embeddings that need no training.
+// Untrained holds the P@1 of a set of images in embeddings without training.
 type Untrained struct {
 	Frozen   float64 `json:"frozen"`
 	Whitened float64 `json:"whitened"`
 }
 
-// MaxMem bounds the similarities in memory while a training validates, in bytes. It is less than for eval, which has
-// the machine for itself.
+// MaxMem is the limit in bytes for similarities in memory while a training validates. It is lower than the limit of
+// winnow eval, because the training itself needs memory.
 const MaxMem = 1 << 27
 
-// MeasureUntrained measures the stored features of images, and their whitening, as [Compare] does.
+// MeasureUntrained measures retrieval with the stored features of images and with their whitening, like [Compare].
 func MeasureUntrained(ctx context.Context, white *head.Head, stored features.Set) (*Untrained, error) {
 	var u Untrained
 	for _, row := range []struct {
@@ -198,7 +198,7 @@ func MeasureUntrained(ctx context.Context, white *head.Head, stored features.Set
 	return &u, nil
 }
 
-// Compare measures retrieval among images by all three embeddings. white is the whitening of the training features.
+// Compare measures retrieval among images in all three embeddings. white is the whitening of the training features.
 func Compare(ctx context.Context, h, white *head.Head, stored, tuned features.Set, opts eval.RetrievalOptions) (
 	Comparison, error) {
 	var c Comparison
@@ -211,8 +211,8 @@ func Compare(ctx context.Context, h, white *head.Head, stored, tuned features.Se
 	return c, err
 }
 
-// EmbedFrozen returns the stored features on the unit sphere. A row of zeros, which a network may compute for a blank
-// image, has no direction and stays zero, as in [head.Head.Embed].
+// EmbedFrozen returns the stored features normalised to length 1. A row of zeros, which a network may compute for a
+// blank image, stays zero, as in [head.Head.Embed].
 func EmbedFrozen(ctx context.Context, of features.Source) (features.Set, error) {
 	unit := of.Bare()
 	unit.X = features.NewMatrix(of.Len(), of.Dim())
@@ -220,7 +220,7 @@ func EmbedFrozen(ctx context.Context, of features.Source) (features.Set, error) 
 	if err != nil {
 		return unit, err
 	}
-	copy(unit.X.Data, x.Data) // for a set; a store read them there already
+	copy(unit.X.Data, x.Data) // needed for a set in memory; a store has read into unit.X
 	for i := range unit.Len() {
 		row := unit.X
 		row.Rows, row.Data = 1, unit.Row(i)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// One image whose features are zeros does not stop the comparison of the others.
+// An image whose features are all zero does not prevent the comparison of the other images.
 func TestFrozenKeepsZeroRows(t *testing.T) {
 	set := features.NewSet(3, 2)
 	copy(set.X.Data, []float32{3, 4, 0, 0, 0, -2})
@@ -25,13 +25,13 @@ func TestFrozenKeepsZeroRows(t *testing.T) {
 	}
 	set.Row(1)[0] = float32(math.NaN())
 	if _, err := EmbedFrozen(t.Context(), set); err == nil {
-		t.Error("NaN was let through")
+		t.Error("NaN was accepted")
 	}
 }
 
-// A difference beyond chance to one row but not to the other is reported for each.
+// The verdict reports the differences to both rows if only one of them is significant.
 func TestVerdict(t *testing.T) {
-	hits := func(right int) eval.Retrieval { // of 400 queries
+	hits := func(right int) eval.Retrieval { // a result with this number of hits among 400 queries
 		r := eval.Retrieval{PrecisionAt1: float64(right) / 400, Hits: make([]bool, 400)}
 		for i := range right {
 			r.Hits[i] = true
@@ -53,7 +53,7 @@ func TestVerdict(t *testing.T) {
 		if v := got.Verdict(); !strings.Contains(v, c.says) || got.Better() != c.better {
 			t.Errorf("%+v: %q, %q", c, v, got.Better())
 		}
-		for _, known := range []string{ChoseState, Learned} { // nothing is called better on them
+		for _, known := range []string{ChoseState, Learned} { // on such images the verdict is never "better"
 			if got.Known = known; c.better != "no" && (!strings.Contains(got.Verdict(), "on the images "+known) ||
 				got.Better() != "") {
 				t.Errorf("%+v: %q, %q", c, got.Verdict(), got.Better())

@@ -14,8 +14,8 @@ import (
 	"winnow/train"
 )
 
-// OpenStore opens a feature store and a manifest, which the options name, as a run without a Head, whose embeddings are
-// the stored vectors.
+// OpenStore opens the feature store and the manifest that the options name, as a run without a Head. Its embeddings are
+// the stored vectors, normalised to length 1.
 func OpenStore(o Options) (*Run, error) {
 	o.Host = o.Host.Complete()
 	r := &Run{Options: o, Dir: o.Features, ManifestFile: o.Manifest}
@@ -31,7 +31,7 @@ func OpenStore(o Options) (*Run, error) {
 	return r, err
 }
 
-// Embed returns set on the unit sphere: through the run's head, or as it is stored.
+// Embed embeds a set with the run's head. Without a head, it normalises the stored vectors to length 1.
 func (r *Run) Embed(ctx context.Context, set features.Source) (features.Set, error) {
 	if r.Head == nil {
 		return EmbedFrozen(ctx, set)
@@ -39,8 +39,8 @@ func (r *Run) Embed(ctx context.Context, set features.Source) (features.Set, err
 	return r.Head.EmbedSet(ctx, set)
 }
 
-// Samples embeds images at positions of the manifest. It leaves out and reports those that could not be read and those
-// whose vector is all zeros and so has no direction.
+// Samples embeds the images at these positions of the manifest. It leaves out and reports the images that could not be
+// read and those whose vector is all zeros.
 func (r *Run) Samples(ctx context.Context, at []int) (features.Set, []lookup.LeftOut, error) {
 	rows, ids, left, err := lookup.Rows(r.Manifest, r.Store, at, "")
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *Run) Samples(ctx context.Context, at []int) (features.Set, []lookup.Lef
 			continue
 		}
 		left = append(left, lookup.LeftOut{Path: r.Manifest.Samples[set.IDs[i]].Path,
-			Reason: "its vector is all zeros: it is near nothing"})
+			Reason: "its vector is all zeros and has no direction"})
 	}
 	if len(with) < set.Len() {
 		set = set.Rows(with)
@@ -73,7 +73,7 @@ func (r *Run) Samples(ctx context.Context, at []int) (features.Set, []lookup.Lef
 	return set, left, nil
 }
 
-// Inputs lists the files that the run is read from, which no output may replace.
+// Inputs returns the files from which the run is read. No output may replace them.
 func (r *Run) Inputs() []string {
 	list := []string{r.ManifestFile.Path()}
 	for _, name := range []string{ConfigFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, FactsFile,
@@ -83,7 +83,8 @@ func (r *Run) Inputs() []string {
 	return append(list, r.Store.Files()...)
 }
 
-// Draw keeps n entries of a list, in order, drawn by a seed and a purpose; all if there are no more.
+// Draw returns n random entries of a list in their order, or the whole list if it has at most n. The draw depends on
+// seed and purpose.
 func Draw(list []int, n int, seed uint64, purpose string) []int {
 	if n >= len(list) {
 		return list
@@ -108,12 +109,12 @@ func UsualSplits(d *datasets.Dataset) ([]string, error) {
 	}
 	return nil, hint.With(fmt.Errorf("the manifest has none of the splits test, query and validation; it has %s",
 		d.SplitNames()),
-		"name one with --split; or train on a part and measure on the rest: winnow data import --split, or winnow "+
+		"name a split with --split; or train on a part and measure on the rest: winnow data import --split, or winnow "+
 			"train %s",
 		config.Key("validation.hold_out=0.1"))
 }
 
-// settleSplits adds the usual splits of the manifest to Splits if these are AnyUsual and the manifest has none of them.
+// settleSplits adds the result of UsualSplits to Splits if Splits contains AnyUsual and the manifest has none of these.
 func (r *Run) settleSplits() error {
 	for _, name := range AnyUsual() {
 		if !slices.Contains(r.Splits, name) || len(r.Manifest.Select(name)) > 0 {

@@ -1,5 +1,5 @@
-// Package folder reads and writes the folder of a run: its files, their names and contents, the protection of an
-// earlier run, and how a finished one is opened.
+// Package folder reads and writes the folder of a run. It defines the names and contents of the files, protects the
+// files of an earlier run, and opens a finished run.
 package folder
 
 import (
@@ -17,22 +17,22 @@ import (
 	"winnow/train"
 )
 
-// Files of a run's folder, besides those of package train.
+// Files of a run's folder, in addition to those of package train.
 const (
-	BestHeadFile     = extraction.HeadFile // by validation, or the last
+	BestHeadFile     = extraction.HeadFile // the best head by validation, or the last
 	LastHeadFile     = "last.winnow"
-	BestBackboneFile = extraction.NetworkFile // the fine-tuned network that the head belongs to
+	BestBackboneFile = extraction.NetworkFile // the fine-tuned network of the best head
 	LastBackboneFile = "last.onnx"
-	ConfigFile       = "config.yaml"        // every setting as it was used
+	ConfigFile       = "config.yaml"        // all settings
 	FactsFile        = extraction.FactsFile // the input: [Facts]
 	ResultFile       = "result.json"        // the result: [Result]
-	WeightsFile      = "weights.csv"        // the samples' final weights, if they are weighed
+	WeightsFile      = "weights.csv"        // final self-paced weights of the samples
 	ScreenedFile     = "screened.csv"       // labels that were flagged before the training
-	DecisionsFile    = "decisions.json"     // what people decided about labels before the training
+	DecisionsFile    = "decisions.json"     // decisions of people about labels
 	RangeFile        = "lr_range.csv"       // range tests of learning rates before the training
 )
 
-// BackboneFile returns the file of the network that belongs to a head, by the file of the head.
+// BackboneFile returns the file of the network that belongs to the head in headFile.
 func BackboneFile(headFile string) string {
 	if headFile == LastHeadFile {
 		return LastBackboneFile
@@ -40,7 +40,7 @@ func BackboneFile(headFile string) string {
 	return BestBackboneFile
 }
 
-// Files lists the names of the files that a run may write, except event files, whose names have a time in them.
+// Files returns the names of the files that a run may write, except event files, whose names contain a time.
 func Files() []string {
 	return []string{ConfigFile, FactsFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile,
 		WeightsFile, ScreenedFile, DecisionsFile,
@@ -48,7 +48,7 @@ func Files() []string {
 		train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}
 }
 
-// filesIn lists the files of a run that are in a folder.
+// filesIn returns the files in a folder that belong to a run.
 func filesIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -63,9 +63,9 @@ func filesIn(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Prepare makes the folder and locks it for one training until the lock is closed. A finished run in it is an error,
-// unless it is to be resumed or overwritten. If one stopped there, stops is true: only the same training may go on
-// there, which the caller checks once all is chosen.
+// Prepare makes the folder and locks it for one training until the lock is closed. It returns an error if the folder
+// holds a finished run, unless resume or overwrite is set. stops reports whether the folder holds a stopped run. Only
+// the same training may continue there; the caller checks this when all choices are made.
 func Prepare(dir string, resume, overwrite bool) (held io.Closer, stops bool, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, false, fmt.Errorf("train: %w", err)
@@ -89,7 +89,7 @@ func Prepare(dir string, resume, overwrite bool) (held io.Closer, stops bool, er
 	return held, stops, nil
 }
 
-// Taken is the error of a folder with a run of other settings, or a finished one.
+// Taken returns the error for a folder that holds a finished run or a run with other settings.
 func Taken(dir string) error {
 	file := ResultFile
 	if names, err := filesIn(dir); err == nil && len(names) > 0 {
@@ -99,7 +99,7 @@ func Taken(dir string) error {
 		"continue it: --resume; delete it: --overwrite; or choose another --out")
 }
 
-// Sum returns the sum of settings and data in a run's config.yaml, "" if it cannot be read.
+// Sum returns the checksum of settings and data in a run's config.yaml, "" if the file cannot be read.
 func Sum(dir string) string {
 	r := &Run{Dir: dir}
 	if err := r.readConfig(); err != nil {
@@ -108,8 +108,8 @@ func Sum(dir string) string {
 	return r.sum
 }
 
-// isWorthKeeping reports whether a run's files hold anything that a training took long for: a training that failed
-// before its first checkpoint can be started again as it stands.
+// isWorthKeeping reports whether a run's files include a head or a checkpoint. A training that failed before its first
+// checkpoint can be overwritten without loss.
 func isWorthKeeping(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return slices.Contains([]string{train.CheckpointFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile,
@@ -117,7 +117,7 @@ func isWorthKeeping(names []string) bool {
 	})
 }
 
-// Clear removes the files of a run, and nothing else.
+// Clear removes the files of a run from its folder, and no other files.
 func Clear(dir string) error {
 	names, err := filesIn(dir)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"winnow/run/folder"
 )
 
-// A folder with a run is not overwritten by accident; clearing it removes the run's files and nothing else.
+// A folder with a run is not overwritten by accident. Clear removes the run's files and no other files.
 func TestPrepareAndClear(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "run")
 	prepare := func(resume, overwrite bool) error {
@@ -26,7 +26,7 @@ func TestPrepareAndClear(t *testing.T) {
 		if err == nil {
 			_, _, second := folder.Prepare(dir, resume, overwrite)
 			if another := new(lock.Held); !errors.As(second, &another) || !strings.Contains(hint.Of(second), "--out") {
-				t.Errorf("beside a training: %v (%s)", second, hint.Of(second))
+				t.Errorf("while a training holds the folder: %v (%s)", second, hint.Of(second))
 			}
 			err = held.Close()
 		}
@@ -79,11 +79,11 @@ func TestPrepareAndClear(t *testing.T) {
 	}
 }
 
-// The first and last files of a run are read as written.
+// run.json and result.json are read back as written.
 func TestFactsAndResult(t *testing.T) {
 	dir := t.TempDir()
 	if folder.Begun(dir) {
-		t.Error("begun before it began")
+		t.Error("Begun is true for an empty folder")
 	}
 	facts := folder.Facts{Winnow: "1", Seed: 7, Classes: []string{"<a & b>", "c"},
 		LeftOut: []lookup.LeftOut{{Path: "x", Reason: "y"}}, NoiseRate: &folder.NoiseRate{Method: "ranks", Rate: 0.25}}
@@ -99,7 +99,7 @@ func TestFactsAndResult(t *testing.T) {
 		t.Errorf("config.yaml: %v", err)
 	}
 	if _, err := folder.ReadResult(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("before the end: %v", err)
+		t.Errorf("the result of an unfinished run: %v", err)
 	}
 	result := folder.Result{Run: dir, Steps: 3, BestStep: -1, Verdict: "so"}
 	if err := folder.Finish(dir, result); err != nil {
@@ -112,6 +112,6 @@ func TestFactsAndResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := folder.ReadFacts(dir); err == nil || !strings.Contains(err.Error(), folder.FactsFile+": ") {
-		t.Errorf("half a file: %v", err)
+		t.Errorf("a truncated file: %v", err)
 	}
 }

@@ -26,36 +26,37 @@ import (
 	"winnow/run/extraction"
 )
 
-// Run is a run folder with what it was trained on.
+// Run is an opened run: its configuration and head, and the data that it was trained on.
 type Run struct {
 	Options
 	Dir          string
 	Config       config.Run
-	HeadFile     string // its name in Dir
+	HeadFile     string // name of the head's file in Dir
 	Head         *head.Head
 	Meta         models.HeadMeta
-	ManifestFile location.Source           // may be a folder
-	Manifest     *datasets.Dataset         // with the images that the run held out as the validation split
-	Given        *datasets.Dataset         // with the labels that people decided before the training
-	Listed       *datasets.Dataset         // as ManifestFile has it
-	Decided      map[int]datasets.Decision // what makes Given of Listed
-	Store        *features.Store           // of the network that the head belongs to
-	Tuned        *models.Backbone          // that network if the run trained it, else nil
+	ManifestFile location.Source           // a file or a folder
+	Manifest     *datasets.Dataset         // Given, with the images that the run held out as the validation split
+	Given        *datasets.Dataset         // Listed, with the labels that people decided before the training
+	Listed       *datasets.Dataset         // the manifest as in ManifestFile
+	Decided      map[int]datasets.Decision // differences between Listed and Given
+	Store        *features.Store           // features by the network that the head belongs to
+	Tuned        *models.Backbone          // the fine-tuned network; nil without fine-tuning
 
-	sum string // as its heads have it; "" if an earlier winnow wrote config.yaml
+	sum string // checksum that the run's heads contain; "" if config.yaml has none
 }
 
-// Options choose the state of a run, and name data that moved since the training, or other data. "" is the run's own.
+// Options selects the state of a run, and names data that moved since the training, or other data. An empty field means
+// the data of the run.
 type Options struct {
-	Last     bool            // the last state of the training instead of the one that validation chose
+	Last     bool            // open the last state of the training instead of the best by validation
 	Manifest location.Source // file or folder
-	Features string          // store
-	Root     location.Source // of the images
-	View     string          // of stores with several: the centre, or [MeanView]
-	For      string          // the command, which errors begin with
+	Features string          // folder of a feature store
+	Root     location.Source // folder of the images
+	View     string          // view of stores with several: the centre, or [MeanView]
+	For      string          // name of the command, with which errors start
 	Host     extraction.Host // computes the features of a fine-tuned network
 
-	// Splits are the only ones whose features are computed, if they must be; none: all. [AnyUsual] stands for
+	// Splits are the splits whose features are computed if necessary; none: all. [AnyUsual] stands for the result of
 	// [UsualSplits].
 	Splits []string
 }
@@ -104,7 +105,7 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	} else {
 		if r.Store, err = features.Open(cmp.Or(o.Features, r.originalStore())); err != nil {
 			return nil, hint.With(err, "if it moved, name it with %s; else %s", config.Key("data.features"),
-				cmp.Or(features.Advice(err), "mend it"))
+				cmp.Or(features.Advice(err), "repair it"))
 		}
 	}
 	if err := r.checkStoreMatches(); err != nil {
@@ -116,7 +117,7 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	return r, nil
 }
 
-// Is reports whether a folder is a run's, by the files that only trainings write.
+// Is reports whether a folder belongs to a run, by files that only trainings write.
 func Is(dir string) bool {
 	return slices.ContainsFunc([]string{FactsFile, BestHeadFile, LastHeadFile}, func(file string) bool {
 		info, err := os.Stat(filepath.Join(dir, file))
@@ -124,20 +125,20 @@ func Is(dir string) bool {
 	})
 }
 
-// Read reads the configuration and the head of a run folder: the last state of the training, or the one that validation
-// chose.
+// Read reads the configuration and the head of a run folder. The head is the last state of the training if last is set,
+// else the best by validation.
 func Read(dir string, last bool) (*Run, error) {
 	r := &Run{Dir: dir, HeadFile: BestHeadFile}
 	if last {
 		r.HeadFile = LastHeadFile
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, hint.With(fmt.Errorf("%s: is a file, expected a folder that winnow train wrote", dir),
+		return nil, hint.With(fmt.Errorf("%s is a file, expected a folder that winnow train wrote", dir),
 			"name a manifest with %s", config.Key("data.manifest"))
 	}
 	if err := r.readConfig(); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, hint.With(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir,
+			return nil, hint.With(fmt.Errorf("%s: contains no %s, expected a folder that winnow train wrote", r.Dir,
 				ConfigFile), "make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
 		}
 		return nil, err
@@ -152,20 +153,20 @@ func Read(dir string, last bool) (*Run, error) {
 	return r, r.checkHeadOwner(r.HeadFile, r.Meta)
 }
 
-// refuseUnfinished is the error of a run that misses a file which it writes at its end.
+// refuseUnfinished returns the error for a run that lacks a file which a training writes at its end.
 func refuseUnfinished(dir, file string) error {
-	return hint.With(fmt.Errorf("%s: holds no %s: the training is not finished", dir, file),
+	return hint.With(fmt.Errorf("%s: contains no %s: the training is not finished", dir, file),
 		"continue it: winnow train --config %s --out %s --resume", filepath.Join(dir, ConfigFile), dir)
 }
 
-// sumLine begins the first line of config.yaml, a comment. The sum that follows ties the file to the heads of the run:
-// it covers the settings and data that decide the result, and no path, so paths in the file may be changed.
+// sumLine is the start of the first line of config.yaml, a comment. The checksum behind it identifies the heads of the
+// run. It covers the settings and data that determine the result, but no paths, so paths in the file may be changed.
 const sumLine = "# config_sha256: "
 
-// settingsLine begins the second line, a comment: the sum of the settings as they are written below. Paths may change.
+// settingsLine is the start of the second line, a comment. It holds the checksum of the settings below, without paths.
 const settingsLine = "# settings_sha256: "
 
-// settingsSum returns the sum of a configuration's text without comments at its start and without the data's paths.
+// settingsSum returns the checksum of a configuration's text without leading comments and without the data's paths.
 func settingsSum(text []byte) string {
 	sum, paths := sha256.New(), false
 	for line := range bytes.Lines(text) {
@@ -182,7 +183,7 @@ func settingsSum(text []byte) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// maxConfig bounds the size of config.yaml, which is much smaller.
+// maxConfig is the largest accepted size of config.yaml in bytes.
 const maxConfig = 1 << 20
 
 // readConfig reads config.yaml and finds the data that it names.
@@ -193,7 +194,7 @@ func (r *Run) readConfig() error {
 		return err
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return hint.With(fmt.Errorf("%s: is empty, expected the settings of the run", name), "restore it")
+		return hint.With(fmt.Errorf("%s is empty, expected the settings of the run", name), "restore it")
 	}
 	line, rest, _ := strings.Cut(string(text), "\n")
 	sum, ok := strings.CutPrefix(line, sumLine)
@@ -214,33 +215,33 @@ func (r *Run) readConfig() error {
 	if r.Config, err = config.Parse(name, text, nil); err != nil {
 		return err
 	}
-	if _, err := ReadFacts(r.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // Locate would do without
+	if _, err := ReadFacts(r.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // Locate ignores it
 		return err
 	}
 	r.Config.Data = Locate(r.Dir, r.Config.Data)
 	return nil
 }
 
-// Settings reads the settings of a run, also of one that is not finished, with its data where they are now.
+// Settings reads the settings of a run, finished or not, with the present paths of its data.
 func Settings(dir string) (config.Run, error) {
 	r := &Run{Dir: dir}
 	err := r.readConfig()
 	return r.Config, err
 }
 
-// checkHeadOwner refuses a head that was trained with another configuration than the one next to it. Earlier runs do
-// not say.
+// checkHeadOwner returns an error if the head was trained with another configuration than config.yaml. It accepts files
+// without a checksum.
 func (r *Run) checkHeadOwner(headFile string, head models.HeadMeta) error {
 	if r.sum == "" || head.ConfigSHA256 == r.sum {
 		return nil
 	}
-	return hint.With(fmt.Errorf("%s: %s is of another run (%.12s…) than %s (%.12s…): expected the files of one", r.Dir,
+	return hint.With(fmt.Errorf("%s: %s is of another run (%.12s…) than %s (%.12s…): expected files of one run", r.Dir,
 		headFile, head.ConfigSHA256, ConfigFile, r.sum),
-		"restore the one that belongs to the other, or train again: winnow train --config %s --out %s --overwrite",
+		"restore the files of one run, or train again: winnow train --config %s --out %s --overwrite",
 		filepath.Join(r.Dir, ConfigFile), r.Dir)
 }
 
-// Look returns the view of each image that is used, "" if the store has only one.
+// Look returns the view of each image that is used, "" if the store has only one view.
 func (r *Run) Look() string {
 	if r.Store.Views() == 1 {
 		return ""
@@ -248,10 +249,10 @@ func (r *Run) Look() string {
 	return r.View
 }
 
-// MeanView as a view is the mean of all.
+// MeanView is the name of the mean of all views.
 const MeanView = "mean"
 
-// LookAt returns the store with one view, the centre or [MeanView].
+// LookAt returns the store reduced to one view, the centre or [MeanView].
 func LookAt(s *features.Store, view string, note func(format string, args ...any)) (*features.Store, error) {
 	if view != MeanView {
 		if s.Views() > 1 {
@@ -263,14 +264,14 @@ func LookAt(s *features.Store, view string, note func(format string, args ...any
 	if s.Views() == 1 {
 		return nil, hint.With(fmt.Errorf("view %s: %s holds one view of each image, the %s, expected several", MeanView,
 			s.Dir, backbone.CenterName),
-			"extract several (winnow extract --views center+flip) and name that store with %s; the head stays as it is",
+			"extract several views (winnow extract --views center+flip) and name that store with %s; keep the head",
 			config.Key("data.features"))
 	}
 	note("using the mean of the %d views of each image in %s", s.Views(), s.Dir)
 	return s.Averaged(), nil
 }
 
-// checkStoreMatches refuses a store whose vectors the head was not trained on.
+// checkStoreMatches returns an error if the head was trained on features of another kind than the store's.
 func (r *Run) checkStoreMatches() error {
 	k := r.Store.Key
 	for _, part := range []struct{ what, store, head string }{

@@ -8,14 +8,14 @@ import (
 	"winnow/run/config"
 )
 
-// Places are where the data of a run were, by their keys in the configuration.
+// Places holds the places of a run's data, by their keys in the configuration.
 type Places map[string]location.Place
 
-// backboneKey is the key of the backbone that made the features.
+// backboneKey is the key of the backbone that computed the features.
 const backboneKey = "backbone"
 
-// PlacesOf returns where the data of a run in dir are, and the file of the backbone that made its features. An entry
-// that is "" has no place, nor has a model that is a name and not a file.
+// PlacesOf returns the places of the data of a run in dir, and of the backbone that computed its features. Empty
+// entries and a model given by its name have no place.
 func PlacesOf(dir string, d config.Data, backbone string) Places {
 	p := Places{}
 	for key, path := range dataPaths(&d) {
@@ -38,9 +38,9 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Locate returns the data of a configuration in the folder dir as they can be opened from here. That matters if dir is
-// a run: it may have moved, with its data or without, and its relative paths start from where it was started. Entries
-// that were changed after the run began, and runs that noted no places, are left alone.
+// Locate returns the data of the configuration in the folder dir, with paths that can be opened now. The folder of a
+// run may have moved, with its data or without, and its relative paths refer to the working folder of the training.
+// Locate does not change entries that were edited after the run started, nor those of runs without recorded places.
 func Locate(dir string, d config.Data) config.Data {
 	facts, err := ReadFacts(dir)
 	if err != nil {
@@ -54,7 +54,7 @@ func Locate(dir string, d config.Data) config.Data {
 	return d
 }
 
-// BackboneFiles lists where the backbone that made the features of the run may be.
+// BackboneFiles returns the possible files of the backbone that computed the features of the run.
 func (r *Run) BackboneFiles() []string {
 	list := []string{r.Config.Data.Model}
 	if facts, err := ReadFacts(r.Dir); err == nil {

@@ -10,8 +10,8 @@ import (
 	"winnow/run/folder"
 )
 
-// Data that moved together with their run are found. Entries that were changed since, names that are no file, and runs
-// of earlier versions are left alone.
+// Locate finds data that moved together with their run. It does not change edited entries, names that are not files,
+// and runs without recorded places.
 func TestLocate(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a/m.csv", "a/net.onnx", "a/images/1.png", "a/run/none"} {
@@ -29,7 +29,7 @@ func TestLocate(t *testing.T) {
 		t.Errorf("places %v", places)
 	}
 	if got := folder.PlacesOf("run", config.Data{Manifest: "m.csv", Model: "glyphnet"}, ""); len(got) != 1 {
-		t.Errorf("a name has a place: %v", got)
+		t.Errorf("the name of a model has a place: %v", got)
 	}
 	if err := folder.Begin("run", config.Run{Data: data}, "", folder.Facts{Places: places}); err != nil {
 		t.Fatal(err)

@@ -18,19 +18,19 @@ import (
 type RateTest struct {
 	Steps    int          `json:"test_steps"`
 	Seconds  float64      `json:"test_seconds"`
-	Head     *float64     `json:"head,omitempty"` // nil: it was given
+	Head     *float64     `json:"head,omitempty"` // nil: not tested
 	Backbone *float64     `json:"backbone,omitempty"`
-	Curve    []RangePoint `json:"-"` // lr_range.csv
+	Curve    []RangePoint `json:"-"` // contents of lr_range.csv
 }
 
-// RangePoint is a point of one of the tests.
+// RangePoint is a point of the curve of one test.
 type RangePoint struct {
 	Weights string // train.HeadGroup or train.BackboneGroup
 	train.RangePoint
-	Change float64 // of the loss, smoothed
+	Change float64 // smoothed change of the loss
 }
 
-// Add adds a test's curve.
+// Add appends the curve of a test.
 func (t *RateTest) Add(weights string, curve []train.RangePoint) {
 	smoothed := train.Smoothed(curve)
 	for i, p := range curve {
@@ -38,7 +38,7 @@ func (t *RateTest) Add(weights string, curve []train.RangePoint) {
 	}
 }
 
-// Resolve sets the rates that a configuration leaves to the tests.
+// Resolve sets the rates that a configuration leaves to the tests to the rates found.
 func (t *RateTest) Resolve(cfg *config.Run) {
 	if cfg.Solver.LR.Choose == train.ByTest && t.Head != nil {
 		cfg.Solver.LR = train.GivenLR(*t.Head)
@@ -48,7 +48,7 @@ func (t *RateTest) Resolve(cfg *config.Run) {
 	}
 }
 
-// String returns the result in a line.
+// String returns the result as a line of text.
 func (t *RateTest) String() string {
 	var found []string
 	if t.Head != nil {
@@ -76,7 +76,7 @@ func WriteRange(dir string, curve []RangePoint) error {
 	return writeTable(dir, RangeFile, rangeHeader, rows)
 }
 
-// ReadRange reads lr_range.csv; nil if there is no such file.
+// ReadRange reads lr_range.csv. It returns nil if the file does not exist.
 func ReadRange(dir string) ([]RangePoint, error) {
 	rows, err := readTable(dir, RangeFile, rangeHeader)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -10,17 +10,17 @@ import (
 	"winnow/internal/text"
 )
 
-// Screening is the result of judging the labels before a training.
+// Screening is the result of scoring the labels before a training.
 type Screening struct {
-	By     string  `json:"by"`            // the judge
-	Blind  bool    `json:"blind"`         // the features predict no label better than chance
-	Judged int     `json:"judged"`        // images
-	Wrong  int     `json:"wrong"`         // of the judged, flagged and left out
-	Left   float64 `json:"wrong_of_rest"` // share of the others that is expected to be wrong
+	By     string  `json:"by"`            // the scorer
+	Blind  bool    `json:"blind"`         // the features predict labels no better than chance
+	Judged int     `json:"judged"`        // number of scored images
+	Wrong  int     `json:"wrong"`         // number of labels flagged and left out
+	Left   float64 `json:"wrong_of_rest"` // expected share of wrong labels among the others
 }
 
-// WholeRate returns the share of wrong labels among all of a run: those that were flagged before the training, and
-// the share rest of the others. If nothing was screened it is rest.
+// WholeRate returns the share of wrong labels among all labels of a run: all flagged labels, and the share rest of the
+// others. Without screening it is rest.
 func (f Facts) WholeRate(rest float64) float64 {
 	s := f.Screening
 	if s == nil || s.Judged == 0 {
@@ -29,25 +29,25 @@ func (f Facts) WholeRate(rest float64) float64 {
 	return (float64(s.Wrong) + rest*float64(s.Judged-s.Wrong)) / float64(s.Judged)
 }
 
-// String returns the result for people.
+// String returns the result as text.
 func (s Screening) String() string {
 	if s.Blind {
 		return "the features do not predict the labels: none is flagged before the training"
 	}
-	return fmt.Sprintf("of %d labels %s flags %d: their images take no part (%s); of the others about %s are",
+	return fmt.Sprintf("of %d labels, %s flags %d, which are left out (%s); of the others, about %s are wrong",
 		s.Judged, s.By, s.Wrong, ScreenedFile, text.Percent(s.Left))
 }
 
 // Screened is an image whose label was flagged before the training.
 type Screened struct {
 	Path, Label string
-	Score       float64 // of the label: higher is cleaner
+	Score       float64 // score of the label: higher means more probably right
 	Suggested   string
 }
 
 var screenedHeader = []string{"path", "label", "score", "suggested"}
 
-// WriteScreening writes the list of images whose labels are left out, and returns its sha256 for [Facts].
+// WriteScreening writes the list of images whose labels are left out, and returns the file's SHA-256 for [Facts].
 func WriteScreening(dir string, list []Screened) (sum string, err error) {
 	var rows [][]string
 	for _, s := range list {
@@ -59,8 +59,8 @@ func WriteScreening(dir string, list []Screened) (sum string, err error) {
 	return FileSum(filepath.Join(dir, ScreenedFile))
 }
 
-// ReadScreening reads the list and compares it with its sum in run.json. The error is fs.ErrNotExist if the run has
-// none.
+// ReadScreening reads the list and compares it with its checksum in run.json. The error is fs.ErrNotExist if the run
+// has no list.
 func ReadScreening(dir string) ([]Screened, error) {
 	facts, err := ReadFacts(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"winnow/datasets"
 )
 
-// The usual splits are those of the manifest; named ones stay.
+// AnyUsual adds the usual splits of the manifest. Splits that are named remain.
 func TestSettleSplits(t *testing.T) {
 	for _, c := range []struct {
 		has, asked []string

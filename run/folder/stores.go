@@ -13,10 +13,10 @@ import (
 	"winnow/run/extraction"
 )
 
-// TunedStorePrefix begins the names of the stores of a fine-tuned network's features.
+// TunedStorePrefix is the start of the names of feature stores by a fine-tuned network.
 const TunedStorePrefix = "features-"
 
-// removeTunedStores removes the stores of its network that commands made in a run's folder.
+// removeTunedStores removes the feature stores by the fine-tuned network that commands made in a run's folder.
 func removeTunedStores(dir string) error {
 	found, err := filepath.Glob(filepath.Join(dir, TunedStorePrefix+"????????*"))
 	if err != nil {
@@ -25,7 +25,7 @@ func removeTunedStores(dir string) error {
 	for _, store := range found {
 		s, err := features.Open(store)
 		if err != nil {
-			continue // not finished: perhaps not ours
+			continue // unfinished, or no feature store
 		}
 		if err := removeStore(s); err != nil {
 			return err
@@ -34,16 +34,16 @@ func removeTunedStores(dir string) error {
 	return nil
 }
 
-// NoteStale tells which images of a store are gone or changed since their vectors were made.
+// NoteStale notes how many images of a store are missing or changed since their vectors were computed.
 func NoteStale(ctx context.Context, s *features.Store, note func(format string, args ...any)) error {
 	stale, err := extraction.Stale(ctx, s)
 	if err == nil && stale != "" {
-		note("%s: repeat the winnow extract with the images that are there", stale)
+		note("%s: run winnow extract again with the present images", stale)
 	}
 	return err
 }
 
-// removeStore removes a store's files and its folder, which should hold nothing else.
+// removeStore removes a store's files, and then its folder, which should be empty.
 func removeStore(s *features.Store) error {
 	for _, file := range append(s.Files(), filepath.Join(s.Dir, extraction.SeenFile), filepath.Join(s.Dir, lock.Name)) {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

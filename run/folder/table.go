@@ -16,7 +16,7 @@ import (
 func writeTable(dir, name string, header []string, rows [][]string) error {
 	err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error {
 		out := csv.NewWriter(w)
-		out.Write(header) // WriteAll returns its error
+		out.Write(header) // WriteAll returns the error of this call
 		return out.WriteAll(rows)
 	})
 	if err != nil {
@@ -25,10 +25,10 @@ func writeTable(dir, name string, header []string, rows [][]string) error {
 	return nil
 }
 
-// mostTable bounds the size of a table of a run, in bytes.
+// mostTable is the largest accepted size of a table in bytes.
 const mostTable = 1 << 30
 
-// readTable reads the rows below the header of a CSV file of a run. The error is fs.ErrNotExist if there is none.
+// readTable reads the rows below the header of a CSV file of a run. The error is fs.ErrNotExist if the file is missing.
 func readTable(dir, name string, header []string) ([][]string, error) {
 	path := filepath.Join(dir, name)
 	text, err := regular.ReadFile(path, mostTable)

@@ -7,7 +7,7 @@ import (
 	"winnow/run/config"
 )
 
-// Write writes the result for people.
+// Write writes the result as text.
 func (r Result) Write(w io.Writer) {
 	if r.Validation != nil {
 		r.Validation.Print(w)
@@ -17,8 +17,8 @@ func (r Result) Write(w io.Writer) {
 		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", r.Steps, r.Patience)
 	}
 	if r.IdleTooOften() {
-		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs "+
-			"anything, or no label that the filter keeps; %s needs at least two classes of two images\n", r.Idle,
+		fmt.Fprintf(w, "in %d of %d steps every loss was 0: the batch had no pairs, no pair with a loss, or no label "+
+			"that the filter keeps; %s needs at least two classes of two images\n", r.Idle,
 			r.Steps,
 			config.Key("sampler=PxK"))
 	}

@@ -22,7 +22,7 @@ import (
 	"winnow/run/extraction"
 )
 
-// OwnFeatures is the name of the store that a run makes in its folder if it is given none.
+// OwnFeatures is the name of the feature store that a run makes in its folder if the configuration names none.
 const OwnFeatures = "features"
 
 // originalStore returns the folder of the features that the run was trained on.
@@ -33,14 +33,13 @@ func (r *Run) originalStore() string {
 	return filepath.Join(r.Dir, OwnFeatures)
 }
 
-// openTuned finds the fine-tuned network of the run's head, and its features of the manifest's images, which it
-// computes unless an earlier command did. The features of the backbone before the run do not fit: the head was not
-// trained on them.
+// openTuned opens the fine-tuned network of the run's head, and its features of the manifest's images, which it
+// computes unless an earlier command did. Features of the backbone before fine-tuning do not fit the head.
 func (r *Run) openTuned(ctx context.Context) (err error) {
 	if r.Tuned, err = r.TunedBackbone(r.HeadFile, r.Meta); err != nil {
 		return err
 	}
-	if r.Features != "" { // of the network now, or before the run
+	if r.Features != "" { // features by the fine-tuned network, or by the backbone before fine-tuning
 		s, err := features.Open(r.Features)
 		if err != nil {
 			return err
@@ -59,19 +58,19 @@ func (r *Run) TunedBackbone(headFile string, meta models.HeadMeta) (*models.Back
 	path := filepath.Join(r.Dir, BackboneFile(headFile))
 	b, err := extraction.TunedBackbone(path, meta)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hint.With(fmt.Errorf("%s: holds no %s, which %s was trained with", r.Dir, BackboneFile(headFile),
+		return nil, hint.With(fmt.Errorf("%s: contains no %s, which %s was trained with", r.Dir, BackboneFile(headFile),
 			headFile), "restore it, or continue the training, which writes it again: winnow train --out %s --resume",
 			r.Dir)
 	}
 	if err != nil {
-		return nil, hint.With(err, "writing one of them was cut off, or they are of two runs: continue the training, "+
-			"which writes both again: winnow train --out %s --resume", r.Dir)
+		return nil, hint.With(err, "a file was not completely written, or the files are of two runs: continue the "+
+			"training, which writes both again: winnow train --out %s --resume", r.Dir)
 	}
 	b.Name = r.tunedName()
 	return b, nil
 }
 
-// TunedFile returns the file of the network that the run trained, "" if it trained none.
+// TunedFile returns the file of the run's fine-tuned network, "" without fine-tuning.
 func (r *Run) TunedFile() string {
 	if r.Tuned == nil {
 		return ""
@@ -87,9 +86,9 @@ func (r *Run) tunedName() string {
 	return "fine-tuned backbone"
 }
 
-// tunedStore returns the store, in the run's folder, of a fine-tuned network's features of the manifest's images. Its
-// name has hashes of the network and of the images: another manifest or another choice of splits gets another store,
-// unless one holds them all.
+// tunedStore returns a store in the run's folder with a fine-tuned network's features of the manifest's images. It uses
+// an existing store that contains all images, else it makes one, whose name contains hashes of the network and of the
+// images.
 func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.HeadMeta, splits []string) (
 	*features.Store, error) {
 	cut, err := extraction.PrepareBackbone(b, meta.Output)
@@ -125,7 +124,7 @@ func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.He
 	r.Host.Note("the backbone was fine-tuned: its features are computed from the images, once, into %s", e.Out)
 	s, err := e.Store(ctx, r.Host)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, hint.With(err, "the run's folder cannot be written: make the features elsewhere (winnow extract "+
+		return nil, hint.With(err, "the run's folder is not writable: compute the features elsewhere (winnow extract "+
 			"--model %s) and name them with %s", b.Path, config.Key("data.features"))
 	}
 	if err != nil {
@@ -134,7 +133,7 @@ func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.He
 	return s, nil
 }
 
-// pathsOf lists the images of some splits, of the manifest or of the run; of all if none is named.
+// pathsOf returns the images of some splits, as in the manifest or as in the run; of all splits if none is named.
 func (r *Run) pathsOf(splits []string) []string {
 	var paths []string
 	for i, s := range r.Manifest.Samples {
@@ -145,13 +144,12 @@ func (r *Run) pathsOf(splits []string) []string {
 	return paths
 }
 
-// ImageRoot returns where the images are: the root that is named, else that of the training, else the manifest's
-// folder.
+// ImageRoot returns the folder of the images: the option Root, else the training's root, else the manifest's folder.
 func (r *Run) ImageRoot() location.Source {
 	return imageroot.Resolve(cmp.Or(r.Root, location.At(r.Config.Data.Root)), r.ManifestFile)
 }
 
-// FrozenStore returns the features of the backbone before the run, which training is compared with.
+// FrozenStore returns the features of the backbone before fine-tuning, with which the trained result is compared.
 func (r *Run) FrozenStore() (*features.Store, error) {
 	if r.Tuned == nil {
 		return r.Store, nil
@@ -163,26 +161,26 @@ func (r *Run) FrozenStore() (*features.Store, error) {
 	s, err := features.Open(dir)
 	if err != nil {
 		return nil, hint.With(err, "the rows frozen and whitened need the features of the backbone before the run: "+
-			"make them with winnow extract, and name them with %s", config.Key("data.features"))
+			"compute them with winnow extract, and name them with %s", config.Key("data.features"))
 	}
 	facts, err := ReadFacts(r.Dir)
 	if err != nil {
 		return nil, err
 	}
 	was := facts.FeaturesKey
-	was.Images = s.Key.Images                       // another manifest may have another list
-	was.Views, was.DType = s.Key.Views, s.Key.DType // any store of that backbone fits
+	was.Images = s.Key.Images                       // another manifest may list other images
+	was.Views, was.DType = s.Key.Views, s.Key.DType // these do not have to match
 	was.Decoder = s.Key.Decoder
 	if why := s.Key.Differs(was); why != "" {
 		return nil, fmt.Errorf("features %s: %s as the run %s was", dir, why, r.Dir)
 	}
 	if r.View == MeanView {
-		s = s.Averaged() // as the fine-tuned network's are
+		s = s.Averaged() // like the features of the fine-tuned network
 	}
 	return s, nil
 }
 
-// LastState returns the head that the training ended with, and the store of the network that it belongs to.
+// LastState returns the head at the end of the training, and the features by its network.
 func (r *Run) LastState(ctx context.Context) (*head.Head, *features.Store, error) {
 	h, meta, err := models.ReadHead(filepath.Join(r.Dir, LastHeadFile))
 	if err == nil {

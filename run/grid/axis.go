@@ -11,14 +11,14 @@ import (
 	"winnow/run/config"
 )
 
-// Axis is a setting that differs between trainings: its values are listed, or drawn from a range.
+// Axis is a setting that varies between trainings, over a list of values or a range.
 type Axis struct {
-	Key    string   `json:"key"` // a flag of winnow train without dashes, or a setting
+	Key    string   `json:"key"` // a flag of winnow train without dashes, or the key of a setting
 	Values []string `json:"values,omitempty"`
 	Range  *Range   `json:"range,omitempty"`
 }
 
-// Range is a range to draw numbers from, uniformly or log-uniformly.
+// Range is a range from which numbers are drawn, uniformly or log-uniformly.
 type Range struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
@@ -26,11 +26,11 @@ type Range struct {
 	Whole bool    `json:"whole,omitempty"` // integers only
 }
 
-// fixed are flags and settings that cannot differ: a sweep has a list of seeds, trainings on other images cannot be
-// compared, and a setting is named itself.
+// fixed holds the flags and settings that cannot vary: seeds have their own flag, trainings on other images are not
+// comparable, and a setting is varied by its key, not by set.
 var fixed = []string{"seed", "set", "manifest", "data.manifest", "root", "data.root"}
 
-// ParseAxis reads KEY=V1,V2,…, with ; between values that have commas, or KEY=LOW..HIGH and KEY=LOW..HIGH:log.
+// ParseAxis parses KEY=V1,V2,… (with ; between values that contain commas), KEY=LOW..HIGH or KEY=LOW..HIGH:log.
 func ParseAxis(text string) (a Axis, err error) {
 	key, list, ok := strings.Cut(text, "=")
 	a.Key = strings.TrimSpace(key)
@@ -38,7 +38,7 @@ func ParseAxis(text string) (a Axis, err error) {
 		return a, fmt.Errorf("found %q, expected KEY=VALUE,VALUE,… or KEY=LOW..HIGH, for example lr=1e-4,1e-3", text)
 	}
 	if slices.Contains(fixed, a.Key) {
-		return a, fmt.Errorf("%s cannot differ within a sweep", a.Key)
+		return a, fmt.Errorf("%s cannot vary within a sweep", a.Key)
 	}
 	if strings.Contains(list, "..") {
 		if a.Range, err = parseRange(list); err != nil {
@@ -74,12 +74,12 @@ func parseRange(text string) (*Range, error) {
 	r.Log = how == "log"
 	if err1 != nil || err2 != nil || marked && !r.Log || r.High-r.Low > math.MaxFloat64 || !(r.Low < r.High) ||
 		r.Log && r.Low <= 0 {
-		return nil, fmt.Errorf("found %q, expected LOW..HIGH or LOW..HIGH:log, as 1e-5..1e-2:log", text)
+		return nil, fmt.Errorf("found %q, expected LOW..HIGH or LOW..HIGH:log, such as 1e-5..1e-2:log", text)
 	}
 	return r, nil
 }
 
-// formatCanonical writes equal numbers in the same way, so that 1e-3 and 0.001 are one training.
+// formatCanonical formats equal numbers equally, so that 1e-3 and 0.001 are one training.
 func formatCanonical(value string) string {
 	if v, err := strconv.ParseFloat(value, 64); err == nil && v-v == 0 {
 		return strconv.FormatFloat(v, 'g', -1, 64)
@@ -87,7 +87,7 @@ func formatCanonical(value string) string {
 	return value
 }
 
-// isWhole reports whether a flag or setting takes integers only.
+// isWhole reports whether a flag or setting takes only integers.
 func isWhole(key string) bool {
 	if i := slices.IndexFunc(config.Flags, func(f config.Flag) bool { return f.Name == key }); i >= 0 {
 		return config.Flags[i].Kind == config.Whole
@@ -96,7 +96,7 @@ func isWhole(key string) bool {
 	return config.Set(&base, key+"=1") == nil && config.Set(&base, key+"=1.5") != nil
 }
 
-// drawValue returns a value.
+// drawValue draws one of the values, or a number from the range.
 func (a Axis) drawValue(rng *rand.Rand) string {
 	r := a.Range
 	if r == nil {
@@ -110,7 +110,7 @@ func (a Axis) drawValue(rng *rand.Rand) string {
 	if r.Whole {
 		v = math.Round(v)
 	} else if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64); err == nil {
-		v = short // for names and commands
+		v = short // a rounded number for names and commands
 	}
 	return formatCanonical(strconv.FormatFloat(min(max(v, r.Low), r.High), 'g', -1, 64))
 }

@@ -1,6 +1,6 @@
-// Package grid runs many trainings, the cells of a study or a sweep, several at once. It keeps each outcome when it is
-// done, so that a stopped program continues, estimates how long the others take, and shows the progress. The caller
-// defines cells and outcomes.
+// Package grid runs many trainings, the cells of a study or a sweep, several at once. It stores each outcome when its
+// cell is done, so that a stopped program can continue. It also estimates the remaining time and shows the progress.
+// The caller defines cells and outcomes.
 package grid
 
 import (
@@ -30,27 +30,27 @@ import (
 
 // Grid runs cells in their order. C is a cell, O its outcome.
 type Grid[C comparable, O any] struct {
-	Command   string // errors begin with it
-	Dir       string // holds one JSON file for each outcome, written completely or not at all
+	Command   string // name of the command, with which errors start
+	Dir       string // folder of the outcomes, one atomically written JSON file each
 	Cells     []C
 	KeepGoing bool // a failed cell does not stop the others
 
 	Key      func(C) string
-	Whole    func(C, O) bool  // reports whether an outcome that was read is complete
-	Describe func(C) string   // a cell in messages
-	Headline func(O) string   // an outcome in messages
-	Done     func(C, O) error // takes each outcome, one at a time; those of an earlier call come first
+	Whole    func(C, O) bool  // reports whether an outcome read from its file is complete
+	Describe func(C) string   // returns a cell as text for messages
+	Headline func(O) string   // returns an outcome as text for messages
+	Done     func(C, O) error // receives each outcome, one at a time, first the outcomes of earlier calls
 
-	// Train runs a cell. at shows the share of it that is done.
+	// Train runs a cell. It calls at with the share that is done.
 	Train func(ctx context.Context, cell C, at func(share float64)) (O, error)
-	Clean func(C) error // removes what a cell left besides its outcome; may be nil
+	Clean func(C) error // removes temporary files of a cell that is done; may be nil
 
-	// Kind names the cells that take equally long, and Time estimates one of them from a few steps; nil: the time of
-	// cells is what they measure.
+	// Kind returns the same name for cells that take equally long. Time estimates the cost of a cell from a few steps;
+	// nil if cells measure times and so must not be timed.
 	Kind func(C) string
 	Time func(context.Context, C) (Cost, error)
 
-	// Resolve resolves the training of a cell if it trains a network; else it returns nil.
+	// Resolve resolves the training of a cell that trains a network; for other cells it returns nil.
 	Resolve func(context.Context, C) (*run.Training, error)
 	// TrainsNetwork reports whether a cell trains a network.
 	TrainsNetwork func(C) bool
@@ -62,23 +62,23 @@ type Grid[C comparable, O any] struct {
 	atOnce int
 
 	mu     sync.Mutex
-	cells  int           // that the line of the progress is about
-	shares map[C]float64 // done of each of them that has started
+	cells  int           // number of cells that the progress covers
+	shares map[C]float64 // share done of each started cell
 	at     func(done, total int)
-	end    func() // nil: there is no line
+	end    func() // ends the progress line; nil if there is none
 }
 
-// Cost is how long a cell takes.
+// Cost is the estimated cost of a cell.
 type Cost struct {
-	Steps   int // of its training; 0: none
+	Steps   int // number of training steps; 0: none
 	Seconds float64
-	AtMost  bool // it may stop early
+	AtMost  bool // the training may stop early
 }
 
 // nameOutcomeFile returns the file of a cell's outcome.
 func (g *Grid[C, O]) nameOutcomeFile(cell C) string { return filepath.Join(g.Dir, g.Key(cell)+".json") }
 
-// readOutcome returns the earlier outcome of a cell, if there is one. A damaged file is noted and counts as none.
+// readOutcome returns the stored outcome of a cell, if there is one. It notes and ignores a damaged file.
 func (g *Grid[C, O]) readOutcome(cell C) (o O, done bool, err error) {
 	var none O
 	content, err := regular.ReadFile(g.nameOutcomeFile(cell), regular.Most)
@@ -89,19 +89,19 @@ func (g *Grid[C, O]) readOutcome(cell C) (o O, done bool, err error) {
 		return none, false, fmt.Errorf("%s: %w", g.Command, err)
 	}
 	if err := json.Unmarshal(content, &o); err != nil || !g.Whole(cell, o) {
-		g.Say("%s: %s: holds no outcome of a cell: it is run again", g.Command, g.nameOutcomeFile(cell))
+		g.Say("%s: %s: holds no outcome: the cell is run again", g.Command, g.nameOutcomeFile(cell))
 		return none, false, nil
 	}
 	return o, true, nil
 }
 
-// keepOutcome writes the outcome of a cell.
+// keepOutcome stores the outcome of a cell.
 func (g *Grid[C, O]) keepOutcome(cell C, o O) error {
 	return atomicfile.Write(g.nameOutcomeFile(cell), func(w io.Writer) error { return text.JSON(w, o) })
 }
 
-// Hold makes the folder of the outcomes, checks that files can be written there before hours are spent on a cell, and
-// locks a folder: two programs would run the same cells and overwrite each other's tables.
+// Hold makes the folder of the outcomes and checks that it is writable, before hours are spent on a cell. It locks dir,
+// because two programs would run the same cells and overwrite each other's tables.
 func (g *Grid[C, O]) Hold(dir string) (io.Closer, error) {
 	for _, made := range []string{g.Dir, dir} {
 		if err := os.MkdirAll(made, 0o755); err != nil {
@@ -118,7 +118,7 @@ func (g *Grid[C, O]) Hold(dir string) (io.Closer, error) {
 	held, err := lock.Folder(dir)
 	if err != nil {
 		return nil, hint.With(fmt.Errorf("%s: %w", g.Command, err),
-			"wait for it: cells that are done are kept; or choose another folder")
+			"wait for that program: finished cells are kept; or choose another folder")
 	}
 	return held, nil
 }
@@ -126,7 +126,7 @@ func (g *Grid[C, O]) Hold(dir string) (io.Closer, error) {
 // Runtime returns the opened runtime.
 func (g *Grid[C, O]) Runtime() (*ort.Runtime, error) { return g.rt, nil }
 
-// Start opens the runtime and decides how many cells run at once. The caller closes the grid.
+// Start opens the runtime and chooses the number of cells to run at once. The caller closes the grid.
 func (g *Grid[C, O]) Start(ctx context.Context) (err error) {
 	networks, first := 0, *new(C)
 	for _, cell := range g.Cells {
@@ -169,8 +169,8 @@ type ended[O any] struct {
 	err     error
 }
 
-// Run runs the cells that are not done, and returns those that failed, in order. Without KeepGoing the first failure
-// stops the others and is the error.
+// Run runs the cells that are not done, and returns the failed cells, in order. Without KeepGoing, the first failure
+// stops the other cells and is returned as the error.
 func (g *Grid[C, O]) Run(ctx context.Context) (failures []Failure[C], err error) {
 	rest, err := g.takeEarlier()
 	if err != nil {
@@ -216,7 +216,7 @@ func (g *Grid[C, O]) Run(ctx context.Context) (failures []Failure[C], err error)
 	return failures, cmp.Or(broken, <-failed, ctx.Err())
 }
 
-// runRest runs cells, and returns channels of their ends and of the first failure that stops the others.
+// runRest runs cells. It returns a channel of ended cells, and a channel of the first failure that stops the others.
 func (g *Grid[C, O]) runRest(ctx context.Context, rest []C) (found chan ended[O], failed chan error) {
 	found, failed = make(chan ended[O]), make(chan error, 1)
 	go func() {
@@ -245,7 +245,7 @@ func (g *Grid[C, O]) runRest(ctx context.Context, rest []C) (found chan ended[O]
 	return found, failed
 }
 
-// runCell runs a cell and keeps its outcome.
+// runCell runs a cell and stores its outcome.
 func (g *Grid[C, O]) runCell(ctx context.Context, cell C) (o O, err error) {
 	o, err = g.Train(ctx, cell, func(share float64) { g.showShare(cell, share) })
 	if err == nil {
@@ -257,7 +257,7 @@ func (g *Grid[C, O]) runCell(ctx context.Context, cell C) (o O, err error) {
 	return o, err
 }
 
-// takeEarlier passes earlier outcomes to Done, and returns the other cells.
+// takeEarlier passes stored outcomes to Done, and returns the cells without one.
 func (g *Grid[C, O]) takeEarlier() (rest []C, err error) {
 	for _, cell := range g.Cells {
 		o, done, err := g.readOutcome(cell)
@@ -271,7 +271,7 @@ func (g *Grid[C, O]) takeEarlier() (rest []C, err error) {
 		if err := g.Done(cell, o); err != nil {
 			return nil, err
 		}
-		if g.Clean != nil { // left if the program was killed before it could
+		if g.Clean != nil { // the program may have been killed before it could clean up
 			if err := g.Clean(cell); err != nil {
 				return nil, err
 			}
@@ -280,7 +280,7 @@ func (g *Grid[C, O]) takeEarlier() (rest []C, err error) {
 	return rest, nil
 }
 
-// showShare records how much of a cell is done, as a share of 1, and shows the progress of all cells.
+// showShare records the share of a cell that is done, 0 to 1, and shows the progress of all cells.
 func (g *Grid[C, O]) showShare(cell C, share float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -295,7 +295,7 @@ func (g *Grid[C, O]) showShare(cell C, share float64) {
 	g.at(int(100*sum/float64(g.cells)), 100)
 }
 
-// Say takes a note; it ends the line of the progress first.
+// Say writes a note, after ending the progress line.
 func (g *Grid[C, O]) Say(format string, args ...any) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

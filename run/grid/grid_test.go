@@ -17,7 +17,7 @@ import (
 // outcome is the outcome of the tests' cells.
 type outcome struct{ Value int }
 
-// numbers returns a grid of four cells: 1 is done, the outcome of 4 is damaged, and 2 fails.
+// numbers returns a grid of four cells: cell 1 is done, cell 2 fails, and the outcome of cell 4 is damaged.
 func numbers(t *testing.T) (g *Grid[int, outcome], notes *[]string, done *[]int, ran chan int) {
 	t.Helper()
 	notes, done, ran = new([]string), new([]int), make(chan int, 10)
@@ -61,7 +61,8 @@ func numbers(t *testing.T) (g *Grid[int, outcome], notes *[]string, done *[]int,
 	return g, notes, done, ran
 }
 
-// Finished cells are not run again, damaged ones are, and a failed one does not stop the others; or it does.
+// Run does not repeat finished cells, but cells with a damaged outcome. A failed cell stops the others only without
+// KeepGoing.
 func TestRun(t *testing.T) {
 	g, notes, done, ran := numbers(t)
 	failed, err := g.Run(t.Context())
@@ -75,7 +76,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	if o, found, err := g.readOutcome(3); err != nil || !found || o.Value != 30 {
-		t.Errorf("cell 3 is kept as %v, %v, %v", o, found, err)
+		t.Errorf("cell 3 is stored as %v, %v, %v", o, found, err)
 	}
 	g, _, done, _ = numbers(t)
 	g.KeepGoing = false
@@ -102,7 +103,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// One cell of each kind is timed; a kind that cannot be timed takes the mean of the others, or is the error.
+// Plan times one cell of each kind. A kind that cannot be timed gets the mean of the others with KeepGoing, and else is
+// an error.
 func TestPlan(t *testing.T) {
 	g, _, _, _ := numbers(t)
 	p, err := g.Plan(t.Context())
@@ -114,7 +116,7 @@ func TestPlan(t *testing.T) {
 	}
 	g.KeepGoing = false
 	if _, err := g.Plan(t.Context()); err == nil {
-		t.Error("a kind that cannot be timed was let through")
+		t.Error("no error for a kind that cannot be timed")
 	}
 	g.Time = nil
 	if p, err := g.Plan(t.Context()); err != nil || p.Left != 3 || p.Seconds != 0 {
@@ -122,7 +124,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A folder has one writer.
+// Only one program can hold a folder.
 func TestHold(t *testing.T) {
 	g := Grid[int, outcome]{Command: "test", Dir: t.TempDir()}
 	dir := t.TempDir()
@@ -131,7 +133,7 @@ func TestHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := g.Hold(dir); !errors.As(err, new(*lock.Held)) {
-		t.Errorf("a second time: %v", err)
+		t.Errorf("a second Hold: %v", err)
 	}
 	if other, err := g.Hold(t.TempDir()); err != nil || other.Close() != nil || held.Close() != nil {
 		t.Error(err)

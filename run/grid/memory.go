@@ -17,24 +17,25 @@ import (
 	"winnow/run/config"
 )
 
-// SweepFile holds the settings of the command in a sweep's folder.
+// SweepFile is the file in a sweep's folder that holds the settings of its command.
 const SweepFile = "sweep.json"
 
-// memory is sweep.json: what a later command must share, so that its trainings can be compared with earlier ones.
+// memory is the contents of sweep.json: settings and checksums that must not change, so that later trainings can be
+// compared with earlier ones. Values, draws and seeds may change.
 type memory struct {
 	Winnow   string       `json:"winnow"`
-	Shared   config.Asked `json:"shared"`             // by all trainings
-	Config   string       `json:"config,omitempty"`   // content of the file of settings
-	Images   string       `json:"images_sha256"`      // of paths, labels and splits
-	Features string       `json:"features,omitempty"` // sha256 of the store that all share
+	Shared   config.Asked `json:"shared"`             // flags of all trainings
+	Config   string       `json:"config,omitempty"`   // contents of the file of settings
+	Images   string       `json:"images_sha256"`      // checksum of paths, labels and splits
+	Features string       `json:"features,omitempty"` // SHA-256 of the common feature store
 	Axes     []Axis       `json:"vary"`
 	Draws    int          `json:"draws,omitempty"`
-	Seed     uint64       `json:"seed,omitempty"` // of the draws
+	Seed     uint64       `json:"seed,omitempty"` // seed of the draws
 	Seeds    []uint64     `json:"seeds"`
 }
 
-// sameAsBefore refuses a folder with trainings that cannot be compared with these. Values, draws and seeds may be added
-// or left out.
+// sameAsBefore returns an error if the folder holds trainings that are not comparable with these. Values, draws and
+// seeds may be added or left out.
 func (s *Sweep) sameAsBefore(dry bool) error {
 	now := memory{Winnow: s.Winnow, Shared: s.Asked, Images: imagesSum(s.data), Features: s.features, Axes: s.Axes,
 		Draws: s.Draws, Seed: s.Seed, Seeds: s.Seeds}
@@ -54,8 +55,8 @@ func (s *Sweep) sameAsBefore(dry bool) error {
 			err = fmt.Errorf("holds a sweep with other %s", what)
 		}
 		if err != nil {
-			return hint.With(fmt.Errorf("sweep: %s: %w", path, err), "give the settings of the first command, with "+
-				"more values, draws or seeds if you like; or choose another folder")
+			return hint.With(fmt.Errorf("sweep: %s: %w", path, err), "use the settings of the first command (values, "+
+				"draws and seeds may be added), or choose another folder")
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +68,7 @@ func (s *Sweep) sameAsBefore(dry bool) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return text.JSON(w, now) })
 }
 
-// findDifference says why the trainings of two commands cannot be compared, "" if they can.
+// findDifference returns what makes the trainings of two commands not comparable, "" if they are comparable.
 func (m memory) findDifference(now memory) (what string) {
 	keys := func(m memory) (list []string) {
 		for _, a := range m.Axes {

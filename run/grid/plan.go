@@ -9,14 +9,14 @@ import (
 	"winnow/internal/text"
 )
 
-// Plan says what a grid will run, and how long it may take.
+// Plan holds the number of cells that a grid will run, and the estimated time.
 type Plan struct {
 	Cells   int     `json:"cells"`
-	Left    int     `json:"left"` // cells that are not done
-	Jobs    int     `json:"jobs"` // cells at once
+	Left    int     `json:"left"` // number of cells that are not done
+	Jobs    int     `json:"jobs"` // number of cells at once
 	Steps   int     `json:"steps"`
-	Seconds float64 `json:"seconds"`           // of the cells left, estimated
-	AtMost  bool    `json:"at_most,omitempty"` // some may stop early
+	Seconds float64 `json:"seconds"`           // estimated time for the cells left
+	AtMost  bool    `json:"at_most,omitempty"` // some trainings may stop early
 	Kinds   []Kind  `json:"kinds"`
 }
 
@@ -26,17 +26,17 @@ type Kind struct {
 	Cells int    `json:"cells"`
 	Done  int    `json:"done"`
 
-	first any // cell that is not done
+	first any // the first cell that is not done
 }
 
-// mostTimed is how many kinds of cells are timed; others are assumed to take the mean of these.
+// mostTimed is the number of kinds of cells that are timed; others are assumed to take the mean time.
 const mostTimed = 24
 
-// Plan lists the cells, and times a few steps of one cell of each kind that is left. A kind that cannot be timed will
-// fail when it is run; with KeepGoing it is an error only if no kind can.
+// Plan counts the cells, and times a few steps of one cell of each kind that is left. A kind that cannot be timed is an
+// error; with KeepGoing, only if no kind can be timed.
 func (g *Grid[C, O]) Plan(ctx context.Context) (Plan, error) {
 	p := Plan{Cells: len(g.Cells), Jobs: g.atOnce}
-	at := map[string]int{} // of Kinds
+	at := map[string]int{} // index in Kinds
 	for _, cell := range g.Cells {
 		name := g.Kind(cell)
 		if _, found := at[name]; !found {
@@ -84,7 +84,7 @@ func (g *Grid[C, O]) Plan(ctx context.Context) (Plan, error) {
 	return p, nil
 }
 
-// String sums the plan up in a line.
+// String returns the plan as a line of text.
 func (p Plan) String() string {
 	switch {
 	case p.Left == 0:

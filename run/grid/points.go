@@ -13,10 +13,10 @@ import (
 	"winnow/train"
 )
 
-// mostTrainings bounds a sweep; more are a mistake in a list.
+// mostTrainings is the largest number of trainings of a sweep; more are probably a mistake in a list.
 const mostTrainings = 10_000
 
-// Point has a value for each axis.
+// Point holds a value for each axis.
 type Point []string
 
 // describePoint returns a point as text: "lr=0.001, loss=triplet".
@@ -28,17 +28,17 @@ func (s *Sweep) describePoint(p Point) string {
 	return strings.Join(parts, ", ")
 }
 
-// cell is a training: a point and a seed.
+// cell is a training, defined by a point and a seed.
 type cell struct {
 	point int
 	seed  uint64
-	name  string // of its folder
+	name  string // name of its folder
 	asked config.Asked
 	cfg   config.Run
 }
 
-// nameCellFolder returns the name of a cell's folder: its settings, shortened with a hash if they are long or have
-// other characters.
+// nameCellFolder returns the name of a cell's folder: its settings, shortened with a hash if they are long or contain
+// unusual characters.
 func (s *Sweep) nameCellFolder(p Point, seed uint64) string {
 	text := strings.ReplaceAll(s.describePoint(p), ", ", "_")
 	plain := strings.Map(func(r rune) rune {
@@ -54,12 +54,12 @@ func (s *Sweep) nameCellFolder(p Point, seed uint64) string {
 	return fmt.Sprintf("%s_seed=%d", plain, seed)
 }
 
-// listPoints lists all combinations, the first axis slowest.
+// listPoints returns all combinations of values. The first axis varies slowest.
 func (s *Sweep) listPoints() ([]Point, error) {
 	points := []Point{nil}
 	for _, a := range s.Axes {
 		if a.Range != nil {
-			return nil, newMisuse("vary", "%s: a range is drawn from: expected a number of draws, or a list of values",
+			return nil, newMisuse("vary", "%s: a range needs draws: expected a number of draws, or a list of values",
 				a.Key)
 		}
 		if len(points)*len(a.Values) > mostTrainings {
@@ -77,7 +77,7 @@ func (s *Sweep) listPoints() ([]Point, error) {
 	return points, nil
 }
 
-// drawPoints draws distinct points. More draws begin with the same points as fewer.
+// drawPoints draws distinct points. The first points do not depend on the number of draws.
 func (s *Sweep) drawPoints() (points []Point, err error) {
 	seen := map[string]bool{}
 	for i := 0; len(points) < s.Draws && i < 1000+100*s.Draws; i++ {
@@ -92,13 +92,13 @@ func (s *Sweep) drawPoints() (points []Point, err error) {
 		}
 	}
 	if len(points) < s.Draws {
-		return nil, newMisuse("draws", "found %d, but there are only %d different points", s.Draws, len(points))
+		return nil, newMisuse("draws", "found %d, but the values have only %d different points", s.Draws, len(points))
 	}
 	return points, nil
 }
 
-// planCells lists the cells, seed by seed, so that a stopped sweep has all points for few seeds, and checks their
-// configurations.
+// planCells makes the cells and checks their configurations. It orders them by seed, so that a stopped sweep has all
+// points for some seeds.
 func (s *Sweep) planCells() (err error) {
 	points := s.listPoints
 	if s.Draws > 0 {
@@ -141,14 +141,14 @@ func (s *Sweep) planCells() (err error) {
 	return nil
 }
 
-// configureCell reads a cell's configuration.
+// configureCell returns the configuration of a cell.
 func (s *Sweep) configureCell(c cell, p Point) (config.Run, error) {
 	cfg, err := c.asked.Config("")
 	if err == nil {
 		return cfg, config.Needs(cfg)
 	}
 	if _, alone := s.Asked.Config(""); alone != nil {
-		return cfg, err // of the shared settings
+		return cfg, err // an error in the shared settings
 	}
 	return cfg, newMisuse("vary", "%s: %w", s.describePoint(p), err)
 }

@@ -8,17 +8,17 @@ import (
 	"winnow/run/folder"
 )
 
-// Results are the results of a sweep so far.
+// Results holds the results of a sweep so far.
 type Results struct {
 	Axes      []Axis
-	Points    []string // in words, in the order of the axes' values
+	Points    []string // points as text, in the order of the axes' values
 	Values    []Point
 	Trainings []Training
-	Held      string // the split of the test numbers, "" if there is none
-	HeldOut   string // what trainings held out for validation, in words
+	Held      string // split of the test results, "" if there is none
+	HeldOut   string // description of the images held out for validation
 	Dir       string
 	Manifest  string
-	Shared    string // settings of all trainings, as a command
+	Shared    string // flags of all trainings, as part of a command
 }
 
 // Training is a training of a sweep.
@@ -26,7 +26,7 @@ type Training struct {
 	Point   int      `json:"setting"` // index of Points
 	Seed    uint64   `json:"seed"`
 	Folder  string   `json:"folder"`
-	Command string   `json:"command"` // to train it again
+	Command string   `json:"command"` // command that repeats the training
 	Outcome *Outcome `json:"outcome"` // nil: not done
 	Failed  string   `json:"error,omitempty"`
 }
@@ -46,14 +46,14 @@ func (s *Sweep) newResults() *Results {
 	return r
 }
 
-// findTrainingOf returns a cell's training.
+// findTrainingOf returns the training of a cell.
 func (r *Results) findTrainingOf(c *cell) *Training {
 	return &r.Trainings[slices.IndexFunc(r.Trainings, func(t Training) bool {
 		return t.Point == c.point && t.Seed == c.seed
 	})]
 }
 
-// Finished returns the number of trainings that are done.
+// Finished returns the number of finished trainings.
 func (r *Results) Finished() (n int) {
 	for _, t := range r.Trainings {
 		if t.Outcome != nil {
@@ -63,7 +63,7 @@ func (r *Results) Finished() (n int) {
 	return n
 }
 
-// Failures returns the trainings that failed.
+// Failures returns the failed trainings.
 func (r *Results) Failures() (list []Training) {
 	for _, t := range r.Trainings {
 		if t.Failed != "" {
@@ -73,7 +73,7 @@ func (r *Results) Failures() (list []Training) {
 	return list
 }
 
-// State says how far a training is: done, failed or open.
+// State returns done, failed or open.
 func (t Training) State() string {
 	switch {
 	case t.Outcome != nil:

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ParseSeeds reads a number of repetitions or a list, as 1,3,7-9. "" is none.
+// ParseSeeds parses a number of repetitions, or a list such as 1,3,7-9. It returns no seeds for "".
 func ParseSeeds(given string) (seeds []uint64, err error) {
 	if given == "" {
 		return nil, nil
@@ -24,7 +24,7 @@ func ParseSeeds(given string) (seeds []uint64, err error) {
 		a, err1 := strconv.ParseUint(from, 10, 32)
 		b, err2 := strconv.ParseUint(to, 10, 32)
 		if err1 != nil || err2 != nil || a < 1 || b < a || b-a >= 1000 {
-			return nil, fmt.Errorf("found %q, expected a number of repetitions, or a list as 1,3,7-9", given)
+			return nil, fmt.Errorf("found %q, expected a number of repetitions, or a list such as 1,3,7-9", given)
 		}
 		for s := a; s <= b; s++ {
 			seeds = append(seeds, s)

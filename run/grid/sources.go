@@ -12,23 +12,22 @@ import (
 	"winnow/run/folder"
 )
 
-// source is a store that is made before the trainings, for those that start from it.
+// source is a feature store that is made before the trainings that use it.
 type source struct {
 	*extraction.Extraction
-	of []int // positions in cells
+	of []int // positions of these trainings in cells
 }
 
-// listStoresToMake returns the stores to make for trainings that name no features: one for each backbone and each way
-// to read the images.
+// listStoresToMake returns the stores for trainings that name no features: one for each backbone and preprocessing.
 func (s *Sweep) listStoresToMake(ctx context.Context) (list []source, err error) {
-	at := map[string]int{} // positions in list, by the settings that decide
+	at := map[string]int{} // position in list by backbone and preprocessing
 	for k, c := range s.cells {
 		if c.cfg.Data.Features != "" {
 			continue
 		}
 		way := c.cfg.Data.Model
 		if f := c.cfg.Finetune; f.On() && f.Augment != config.NoAugmentation && f.Augment != config.AutoAugmentation {
-			way += " as " + f.Augment // pictures may be squashed for it
+			way += " as " + f.Augment // an augmentation may squash images
 		}
 		if _, found := at[way]; !found {
 			dir := folder.OwnFeatures
@@ -48,7 +47,7 @@ func (s *Sweep) listStoresToMake(ctx context.Context) (list []source, err error)
 	return list, nil
 }
 
-// makeFeatures makes the stores, and names them to the trainings. The backbone of a head is the store's.
+// makeFeatures makes the stores and sets them in the configurations of the trainings.
 func (s *Sweep) makeFeatures(ctx context.Context, sources []source) error {
 	for _, e := range sources {
 		if err := run.MakeFeatures(ctx, e.Extraction, false, s.Host, s.Host.Note); err != nil {

@@ -20,33 +20,33 @@ import (
 	"winnow/run/folder"
 )
 
-// SweepOptions say what a sweep trains, and where it is kept.
+// SweepOptions holds the settings of a sweep, its folder and its callbacks.
 type SweepOptions struct {
-	Asked config.Asked // shared by all trainings
-	Axes  []Axis       // what differs
-	Seeds []uint64     // of the trainings
-	Draws int          // points to draw; 0: the whole grid
-	Seed  uint64       // of the draws
+	Asked config.Asked // flags of all trainings
+	Axes  []Axis       // settings that vary
+	Seeds []uint64     // seeds of the trainings
+	Draws int          // number of points to draw; 0: the whole grid
+	Seed  uint64       // seed of the draws
 	Dir   string
-	Jobs  int // trainings at once, as [Machine] takes it; usually one if a backbone is trained
+	Jobs  int // number of trainings at once ([Machine].Jobs); usually 1 if a backbone is trained
 
-	Threads int // in all; 0: one per core
+	Threads int // number of threads in all; 0: one per core
 	Winnow  string
-	About   folder.Facts    // the caller's, for run.json: device, threads, recipe
-	Host    extraction.Host // takes notes; computes by Runtime
+	About   folder.Facts    // facts from the caller for run.json: device, threads, recipe
+	Host    extraction.Host // receives notes; its Runtime is set by the sweep
 
-	Runtime func(threads int) (*ort.Runtime, error)                  // opens the runtime; threads of a product
+	Runtime func(threads int) (*ort.Runtime, error)                  // opens the runtime with threads per operator
 	Watch   func(what string) (at func(done, total int), end func()) // shows the progress; may be nil
-	Write   func(*Results) error                                     // takes the results after each training
+	Write   func(*Results) error                                     // receives the results after each training
 }
 
-// newMisuse is misuse of a flag of winnow sweep.
+// newMisuse returns the error for a wrong flag of winnow sweep.
 func newMisuse(flag, format string, args ...any) error {
 	return hint.Misused("--%s: %w", flag, fmt.Errorf(format, args...))
 }
 
-// Sweep trains a grid of settings, or points drawn from ranges, each for several seeds. It compares them by the
-// validation split and names the best. Every training has its own run folder.
+// Sweep trains with a grid of settings, or with points drawn from ranges, each with several seeds. It compares the
+// settings by the validation split. Every training has its own run folder.
 type Sweep struct {
 	SweepOptions
 	Points []Point
@@ -54,12 +54,12 @@ type Sweep struct {
 
 	data     *datasets.Dataset
 	held     string // the test split, "" if there is none
-	features string // sha256 of the store that all share, "" if there is none
-	heldOut  string // what trainings hold out for validation, in words; "" if the manifest has a validation split
+	features string // SHA-256 of the common feature store, "" if there is none
+	heldOut  string // description of the images held out for validation; "" with a validation split
 	grid     Grid[*cell, Outcome]
 }
 
-// NewSweep checks everything that can be checked before data are read.
+// NewSweep returns a sweep. It makes all checks that are possible before data are read.
 func NewSweep(o SweepOptions) (*Sweep, error) {
 	s := &Sweep{SweepOptions: o}
 	s.Axes = slices.Clone(o.Axes)
@@ -73,7 +73,7 @@ func NewSweep(o SweepOptions) (*Sweep, error) {
 	}
 	for i, a := range s.Axes {
 		if len(s.Asked[a.Key]) > 0 {
-			return nil, newMisuse("vary", "%s: --%s gives it for all trainings: expected one of the two", a.Key, a.Key)
+			return nil, newMisuse("vary", "%s: --%s gives it for all trainings: use only one of the two", a.Key, a.Key)
 		}
 		if slices.ContainsFunc(s.Axes[:i], func(b Axis) bool { return b.Key == a.Key }) {
 			return nil, newMisuse("vary", "found %s twice, expected all its values at once", a.Key)
@@ -85,8 +85,8 @@ func NewSweep(o SweepOptions) (*Sweep, error) {
 	return s, s.planCells()
 }
 
-// Run trains what is not trained yet, several at once, and passes the results to Write after each training. Trainings
-// that fail are in the results and do not stop the others. With dry it only times some steps, and returns no results.
+// Run runs the trainings that are not done, several at once, and passes the results to Write after each. The results
+// include failed trainings, which do not stop the others. With dry, Run only times some steps and returns no results.
 func (s *Sweep) Run(ctx context.Context, dry bool) (plan Plan, results *Results, err error) {
 	s.Host = s.Host.Complete()
 	note := s.Host.Note
@@ -146,7 +146,7 @@ func (s *Sweep) openGrid(note func(format string, args ...any)) {
 		},
 		Headline: func(o Outcome) string { return fmt.Sprintf("validation P@1 %.4f", o.Validation) },
 		Whole: func(c *cell, o Outcome) bool {
-			_, err := folder.ReadResult(s.nameRunDir(c)) // its folder may be incomplete, or gone
+			_, err := folder.ReadResult(s.nameRunDir(c)) // the folder may be incomplete or missing
 			return o.Seed > 0 && err == nil
 		},
 		Train: s.trainAndTest, Time: s.timeCell, Resolve: s.resolveForTiming,
@@ -161,7 +161,7 @@ func (s *Sweep) openGrid(note func(format string, args ...any)) {
 	}
 }
 
-// readManifest reads the manifest and checks that there are features, if they are shared, and validation images.
+// readManifest reads the manifest. It checks that validation images and any common feature store exist.
 func (s *Sweep) readManifest() (err error) {
 	data := s.cells[0].cfg.Data
 	if s.data, err = datasets.ReadFile(data.Manifest,
@@ -186,12 +186,12 @@ func (s *Sweep) readManifest() (err error) {
 	case len(s.data.Labelled(datasets.Query)) > 0 && len(s.data.Labelled(datasets.Gallery)) > 0:
 		s.held = datasets.Query
 	default:
-		s.Host.Note("no test split: the best setting's validation score is optimistic, since that score chose it")
+		s.Host.Note("no test split: the validation score of the best setting is optimistic, as it chose the setting")
 	}
 	return nil
 }
 
-// holdOut makes every training hold out images for validation, a tenth unless the settings say how many.
+// holdOut makes every training hold out images for validation: a tenth, unless the settings give another share.
 func (s *Sweep) holdOut() error {
 	const key = "validation.hold_out"
 	for i := range s.cells {
@@ -206,8 +206,8 @@ func (s *Sweep) holdOut() error {
 		_, held := s.data.WithValidation(c.cfg.Validation.Share(), c.seed)
 		if held.Images == 0 {
 			return hint.With(fmt.Errorf("sweep: %s: found no labelled image in the split validation, and none to "+
-				"hold out by %s: expected some to choose the best by", c.cfg.Data.Manifest, key), "winnow data import "+
-				"--split makes one; or hold out more of the training images: %s", config.Key(key+"=0.3"))
+				"hold out by %s: expected images to choose the best by", c.cfg.Data.Manifest, key), "make a split: "+
+				"winnow data import --split; or hold out more training images: %s", config.Key(key+"=0.3"))
 		}
 		s.heldOut = fmt.Sprintf("no validation split: %s, are held out to choose by, others for each seed", held)
 	}
@@ -215,10 +215,10 @@ func (s *Sweep) holdOut() error {
 	return nil
 }
 
-// nameRunDir returns a cell's run folder.
+// nameRunDir returns the run folder of a cell.
 func (s *Sweep) nameRunDir(c *cell) string { return filepath.Join(s.Dir, "cells", c.name) }
 
-// imagesSum returns a hash of everything in a manifest that trainings and measurements use.
+// imagesSum returns a checksum of the paths, labels and splits in a manifest.
 func imagesSum(d *datasets.Dataset) string {
 	h := sha256.New()
 	for _, sample := range d.Samples {

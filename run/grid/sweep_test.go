@@ -41,9 +41,9 @@ func TestParseAxis(t *testing.T) {
 		"lr=1..2:lin":      "expected LOW..HIGH",
 		"lr=NaN..2":        "expected LOW..HIGH",
 		"lr=0..1:log":      "expected LOW..HIGH",
-		"seed=1,2":         "cannot differ",
-		"data.manifest=a":  "cannot differ",
-		"set=solver.lr=1,": "cannot differ",
+		"seed=1,2":         "cannot vary",
+		"data.manifest=a":  "cannot vary",
+		"set=solver.lr=1,": "cannot vary",
 	} {
 		if got, err := ParseAxis(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v, expected %q", text, got, err, want)
@@ -51,7 +51,7 @@ func TestParseAxis(t *testing.T) {
 	}
 }
 
-// sweepOf returns a sweep of --vary flags.
+// sweepOf returns a sweep with these values of --vary.
 func sweepOf(t *testing.T, o SweepOptions, vary ...string) (*Sweep, error) {
 	t.Helper()
 	for _, text := range vary {
@@ -71,7 +71,7 @@ func sweepOf(t *testing.T, o SweepOptions, vary ...string) (*Sweep, error) {
 	return NewSweep(o)
 }
 
-// The grid has every combination, seed by seed, each with its own settings, name and command.
+// The grid has every combination of values for each seed, each with its own settings, name and command.
 func TestGrid(t *testing.T) {
 	s, err := sweepOf(t, SweepOptions{}, "lr=1e-3,1e-2", "loss=triplet,contrastive+contrastive:bank")
 	if err != nil {
@@ -91,8 +91,8 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// The first draws do not depend on their number; draws are within their ranges, and integers if the setting takes only
-// these.
+// The first draws do not depend on the number of draws. Draws are within their ranges, and integers if the setting
+// takes only integers.
 func TestDraws(t *testing.T) {
 	vary := []string{"lr=1e-5..1e-2:log", "solver.weight_decay=0..0.5", "dim=16..64", "filter=vmf,none"}
 	few, err := sweepOf(t, SweepOptions{Draws: 5, Seed: 7}, vary...)
@@ -122,12 +122,12 @@ func TestDraws(t *testing.T) {
 			below++
 		}
 	}
-	if below < 70 || below > 130 { // half of them, were they drawn evenly all would be above
-		t.Errorf("%d of 200 below the middle of the logarithm", below)
+	if below < 70 || below > 130 { // expect about half; a uniform draw would have almost none
+		t.Errorf("%d of 200 draws are below the middle of the logarithmic range", below)
 	}
 }
 
-// Errors that need no data are found before anything is read.
+// Errors in the flags are found before any data are read.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		o    SweepOptions
@@ -161,7 +161,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// hundred lists the numbers from 1 to 100.
+// hundred returns the numbers from 1 to 100, separated by commas.
 func hundred() string {
 	var list []string
 	for i := range 100 {
@@ -170,8 +170,8 @@ func hundred() string {
 	return strings.Join(list, ",")
 }
 
-// Without a validation split each training holds out a tenth, by its seed, and its command says so. A given share
-// stays, and if nothing can be held out the sweep is refused.
+// Without a validation split, each training holds out a tenth of the images, drawn by its seed, and its command
+// contains this share. A given share is kept. If no image can be held out, the sweep returns an error.
 func TestHoldOut(t *testing.T) {
 	sweep := func(images int, set ...string) (*Sweep, error) {
 		asked := config.Asked{"manifest": {"m.csv"}, "features": {"f"}}

@@ -16,10 +16,10 @@ import (
 	"winnow/run"
 )
 
-// Auto is as many jobs as run fastest together, found by timing some steps of trainings of networks.
+// Auto stands for the number of jobs that are fastest together, found by timing some steps of trainings of networks.
 const Auto = -1
 
-// ParseJobs reads a number of jobs: 1 or more, or auto. "" is 0, the default.
+// ParseJobs parses a number of jobs: 1 or more, or auto. For "" it returns 0, the default.
 func ParseJobs(given string) (int, error) {
 	switch given {
 	case "":
@@ -34,8 +34,8 @@ func ParseJobs(given string) (int, error) {
 	return n, nil
 }
 
-// Share returns how many cells run at once, and how many threads each has. jobs 0 is one per thread; threads is the
-// total, 0 is one per core.
+// Share returns the number of cells at once, and the number of threads of each. jobs 0 means one job per thread.
+// threads is the total number; 0 means one per core.
 func Share(jobs, threads int) (atOnce, each int) {
 	all := cmp.Or(threads, runtime.GOMAXPROCS(0))
 	if jobs < 1 || jobs > all {
@@ -44,17 +44,17 @@ func Share(jobs, threads int) (atOnce, each int) {
 	return jobs, max(all/jobs, 1)
 }
 
-// Machine is what trainings share.
+// Machine holds the settings of the machine that all trainings share.
 type Machine struct {
-	Jobs    int // at once; 0: on a CPU Usual, on a GPU [Auto]
-	Usual   int // 0: one a thread
-	Threads int // of all jobs together; 0: one a core
+	Jobs    int // number of trainings at once; 0: Usual on a CPU, [Auto] on a GPU
+	Usual   int // 0: one per thread
+	Threads int // number of threads of all jobs together; 0: one per core
 	Open    func(threads int) (*ort.Runtime, error)
 	Note    func(format string, args ...any)
 }
 
-// startRuntime opens the runtime, and returns how many trainings run at once. Of these, networks train a network;
-// resolve resolves one of them.
+// startRuntime opens the runtime, and returns the number of trainings to run at once. networks is the number of
+// trainings that train a network; resolve resolves one of them.
 func (m Machine) startRuntime(ctx context.Context, networks int, resolve func(*ort.Runtime) (*run.Training, error)) (
 	*ort.Runtime, int, error) {
 	jobs := m.Jobs
@@ -86,16 +86,16 @@ func (m Machine) startRuntime(ctx context.Context, networks int, resolve func(*o
 	return rt, jobs, err
 }
 
-// pace is how fast trainings run together.
+// pace is the measured speed of trainings at once.
 type pace struct {
-	Trainings int     // at once
-	Steps     float64 // a second, of all of them
-	Failed    error   // why they do not run at once; nil: they do
+	Trainings int     // number of trainings at once
+	Steps     float64 // steps per second of all trainings together
+	Failed    error   // why so many trainings cannot run at once; nil: they can
 }
 
 type paces []pace
 
-// String says what was chosen and why: "2 at once (1 makes 5 steps a second, 2 make 8.1, 4 make 8.3)".
+// String returns the choice and its reason: "2 at once (1 makes 5 steps a second, 2 make 8.1, 4 make 8.3)".
 func (p paces) String() string {
 	var list []string
 	for _, at := range p {
@@ -122,13 +122,13 @@ func (p paces) chooseBestPace() int {
 	return best.Trainings
 }
 
-// worthwhile is how much faster more trainings at once must be.
+// worthwhile is the factor by which more trainings at once must be faster.
 const worthwhile = 1.1
 
 var errNoRoom = errors.New("too little memory is left")
 
-// timeTogether times 1, 2, 4, … trainings at once, up to most, until twice as many are hardly faster, would not fit
-// into the memory that is left, or fail. time returns the steps a second that n trainings make together, and calls full
+// timeTogether times 1, 2, 4, … trainings at once, up to most. It stops if the double number is hardly faster, fails,
+// or would not fit into the memory left. time returns the steps per second of n trainings together, and calls full
 // while all of them are in memory.
 func timeTogether(ctx context.Context, most int, time func(n int, full func()) (float64, error)) (list paces,
 	err error) {
@@ -150,8 +150,8 @@ func timeTogether(ctx context.Context, most int, time func(n int, full func()) (
 	}
 }
 
-// measureSpeed resolves n equal trainings, times some of their steps side by side, and returns how many they make a
-// second together. It calls full before it closes them.
+// measureSpeed resolves n equal trainings, times some of their steps in parallel, and returns their total number of
+// steps per second. It calls full before it closes them.
 func measureSpeed(ctx context.Context, n int, full func(), resolve func() (*run.Training, error)) (float64, error) {
 	each := make([]float64, n)
 	g, within := errgroup.WithContext(ctx)

@@ -21,10 +21,10 @@ func TestParseJobs(t *testing.T) {
 	}
 }
 
-// Twice as many trainings are tried as long as they gain a tenth, run, and have room.
+// The number of trainings is doubled as long as the speed rises by 10 %, no training fails, and memory suffices.
 func TestTogether(t *testing.T) {
 	for name, c := range map[string]struct {
-		speeds []float64 // of 1, 2, 4, …; 0: they fail
+		speeds []float64 // steps per second of 1, 2, 4, … trainings; 0: they fail
 		most   int
 		best   int
 		told   string
@@ -64,6 +64,6 @@ func TestTogether(t *testing.T) {
 		return 0, errors.New("ended")
 	})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("found %v, expected the end", err)
+		t.Errorf("found %v, expected the error of the cancelled context", err)
 	}
 }

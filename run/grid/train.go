@@ -13,11 +13,11 @@ import (
 	"winnow/train"
 )
 
-// Outcome is the result of a training.
+// Outcome is the result of a training of a sweep.
 type Outcome struct {
 	Seed       uint64   `json:"seed"`
-	Validation float64  `json:"validation_p@1"` // of the kept state
-	Frozen     float64  `json:"frozen_p@1"`     // validation without training
+	Validation float64  `json:"validation_p@1"` // P@1 of the kept state on the validation split
+	Frozen     float64  `json:"frozen_p@1"`     // P@1 of the frozen features on the validation split
 	Whitened   float64  `json:"whitened_p@1"`
 	Test       *float64 `json:"test_p@1,omitempty"`
 	BestStep   int      `json:"best_step"`
@@ -27,13 +27,13 @@ type Outcome struct {
 	Curve      Curve    `json:"validation_curve"`
 }
 
-// Curve is validation over the epochs.
+// Curve holds the validation scores over the epochs.
 type Curve struct {
 	X []float64 `json:"epochs"`
 	Y []float64 `json:"score"`
 }
 
-// trainAndTest makes or continues a cell's run, and measures it.
+// trainAndTest starts or continues the run of a cell, and evaluates it.
 func (s *Sweep) trainAndTest(ctx context.Context, c *cell, at func(share float64)) (o Outcome, err error) {
 	dir, start := s.nameRunDir(c), time.Now()
 	result, err := s.trainIn(ctx, c, run.Options{Resume: true}, at)
@@ -71,18 +71,18 @@ func (s *Sweep) trainIn(ctx context.Context, c *cell, o run.Options, at func(sha
 		}
 		o.About.Recipe, o.About.RecipeSHA256 = recipe.Name, recipe.SHA256()
 	}
-	o.Host.Note = func(string, ...any) {} // notes about data and plan are the same for all
+	o.Host.Note = func(string, ...any) {} // suppress notes, which are the same for all trainings
 	t, err := run.Resolve(ctx, c.cfg, run.Input{Manifest: s.data}, o)
 	if err != nil {
 		return folder.Result{}, err
 	}
 	out, err := t.Run(ctx, train.On(func(step train.Step) {
-		at(0.99 * float64(step.Number) / float64(t.Steps)) // measuring follows
+		at(0.99 * float64(step.Number) / float64(t.Steps)) // the evaluation is the rest
 	}))
 	return out.Summary, errors.Join(err, t.Close())
 }
 
-// measureOnTest measures a run on the test images.
+// measureOnTest returns P@1 of a run on the test images.
 func (s *Sweep) measureOnTest(ctx context.Context, dir string) (*float64, error) {
 	retrieval, err := measure.NewMetric("retrieval", nil)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Sweep) measureOnTest(ctx context.Context, dir string) (*float64, error)
 	return &result.PrecisionAt1, nil
 }
 
-// readCurve reads the validations of a run.
+// readCurve reads the validation scores of a run.
 func readCurve(dir string) (c Curve, err error) {
 	metrics, err := train.ReadMetrics(dir)
 	if err != nil {
@@ -120,7 +120,7 @@ func readCurve(dir string) (c Curve, err error) {
 	return c, nil
 }
 
-// timeCell estimates the time of a training from a few of its steps.
+// timeCell estimates the cost of a training from a few of its steps.
 func (s *Sweep) timeCell(ctx context.Context, c *cell) (cost Cost, err error) {
 	start := time.Now()
 	t, err := s.resolveForTiming(ctx, c)
@@ -134,7 +134,7 @@ func (s *Sweep) timeCell(ctx context.Context, c *cell) (cost Cost, err error) {
 		AtMost: c.cfg.Validation.Patience > 0 || c.cfg.Length.Auto}, err
 }
 
-// resolveForTiming resolves a training without a folder, and without notes.
+// resolveForTiming resolves a training without a folder and without notes.
 func (s *Sweep) resolveForTiming(ctx context.Context, c *cell) (*run.Training, error) {
 	quiet := s.Host
 	quiet.Note = func(string, ...any) {}

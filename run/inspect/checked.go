@@ -20,35 +20,34 @@ import (
 	"winnow/run/folder"
 )
 
-// Decided counts the judged images whose labels people checked.
+// Decided counts the audited images whose labels people checked.
 type Decided struct {
 	File  string `json:"file"`
 	Right int    `json:"right"`
 	Wrong int    `json:"wrong"`
-	None  int    `json:"no_class"`           // of Wrong, images that are of no class
-	Other int    `json:"imported,omitempty"` // of both, images that another program chose
-	// Changed counts images whose picture changed since it was judged: judge it again.
+	None  int    `json:"no_class"`           // part of Wrong: images that belong to no class
+	Other int    `json:"imported,omitempty"` // part of Right and Wrong: images that another program chose
+	// Changed counts images whose file changed since the decision; the decision is ignored.
 	Changed int `json:"picture_changed,omitempty"`
-	Stale   int `json:"label_changed"` // images whose label changed since it was judged: judge it again
-	Gone    int `json:"not_judged"`    // decided images that are not among the judged ones
+	Stale   int `json:"label_changed"` // images whose given label changed since the decision, which is ignored
+	Gone    int `json:"not_judged"`    // images with a decision that this audit does not cover
 	Open    int `json:"open"`          // images without an outcome: reviewers were unsure, or disagree
-	// Random counts checks of images drawn at random; nil: the decisions cannot tell how many of all labels are wrong.
+	// Random holds the checks of images drawn at random; nil if the decisions give no estimate of the noise rate.
 	Random *Random `json:"random_checks"`
-	Trust  float64 `json:"learned"` // weight of what was learnt from decisions against the audit, 0 to 1
+	Trust  float64 `json:"learned"` // weight of the evidence learned from decisions relative to the audit's, 0 to 1
 }
 
-// Random are checks of images drawn at random, and what they say about all labels.
+// Random counts checks of images drawn at random, and holds the noise rate estimated from them.
 type Random struct {
 	Images int     `json:"images"`
 	Wrong  int     `json:"wrong"`
-	Rate   float64 `json:"rate"` // of wrong labels among all, with its 95 % interval
+	Rate   float64 `json:"rate"` // share of wrong labels; Low and High are its 95 % interval
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
 }
 
-// learnFromDecisions uses decisions about some of the judged labels: these are certain, and the others are judged again
-// by the audit's evidence and what was decided about images like them ([learn.Learner]). A checked label is never
-// flagged.
+// learnFromDecisions takes people's decisions about some labels as certain, and scores the other labels again by the
+// audit's evidence and the decisions about similar images ([learn.Learner]). A checked label is never flagged.
 func (a *Report) learnFromDecisions(ctx context.Context, note func(string, ...any)) error {
 	m, err := a.checks.Match(a.data)
 	if err != nil {
@@ -85,7 +84,7 @@ func (a *Report) learnFromDecisions(ctx context.Context, note func(string, ...an
 	c.Gone += len(m.At) - len(taught)
 	a.Checked = c
 	if len(taught) == 0 {
-		note("%s: none of its decisions is about a judged label", c.File)
+		note("%s: no decision matches a label of this audit", c.File)
 		return nil
 	}
 	x, err := a.readFirstVectors(ctx)
@@ -109,7 +108,7 @@ func (a *Report) learnFromDecisions(ctx context.Context, note func(string, ...an
 	return a.measureAudit(a.data)
 }
 
-// numberLabels numbers all labels that are given, suggested or decided.
+// numberLabels assigns a number to every given, suggested or decided label.
 func (a *Report) numberLabels(at map[int]datasets.Checked) map[string]int {
 	classes := map[string]int{}
 	add := func(name string) {
@@ -129,11 +128,11 @@ func (a *Report) numberLabels(at map[int]datasets.Checked) map[string]int {
 	return classes
 }
 
-// mostTaught is the largest number of values of the vectors that learning holds: 1 GiB.
+// mostTaught is the largest number of float32 values that learning keeps in memory: 1 GiB.
 const mostTaught = 1 << 28
 
-// readFirstVectors returns the stored features of the first images, row by row, as many as learning holds; no rows if
-// there are none.
+// readFirstVectors returns the stored features of the most suspect images, one row each, as many as mostTaught allows.
+// It returns no rows without a feature store, or if the store lacks one of these images.
 func (a *Report) readFirstVectors(ctx context.Context) (x blas32.General, err error) {
 	if a.store == nil {
 		return x, nil
@@ -149,8 +148,8 @@ func (a *Report) readFirstVectors(ctx context.Context) (x blas32.General, err er
 	return a.store.Read(ctx, rows)
 }
 
-// rejudgeLabels replaces the opinion about each label by what was learnt, and sorts the images by it: those found wrong
-// first, those found right last.
+// rejudgeLabels replaces the scores and suggestions by those learned from decisions, and sorts the images by them:
+// labels that people found wrong come first, labels that they found right come last.
 func (a *Report) rejudgeLabels(s *learn.State, names []string) {
 	called := a.CalledWrong
 	probable := audit.Named(a.Scorer).Probability
@@ -158,7 +157,7 @@ func (a *Report) rejudgeLabels(s *learn.State, names []string) {
 	for i := range a.Images {
 		e := &a.Images[i]
 		wrong[e.Row] = s.Wrong[i]
-		if e.Unjudged && e.Checked == "" { // still nothing to compare with
+		if e.Unjudged && e.Checked == "" { // decisions add no evidence for an image that could not be scored
 			continue
 		}
 		if a.Blind && e.Checked == "" {
@@ -211,17 +210,17 @@ func (a *Report) rejudgeLabels(s *learn.State, names []string) {
 			e.Dropped = false
 		case probable || called == 0:
 			e.Dropped = wrong[e.Row] > 0.5 && (e.Suggested != e.Given || e.Outlier)
-		default: // as many as before, found ones included
+		default: // without probabilities, checked images take places among the first called
 			e.Dropped = i < called && (e.Suggested != e.Given || e.Outlier)
 		}
 	}
 }
 
-// learnedOdds are log odds, of which certain ones are larger than all others.
+// learnedOdds returns the log odds of p: ±Inf for the certain probabilities 0 and 1.
 func learnedOdds(p float64) float64 { return math.Log(p) - math.Log1p(-p) }
 
-// settleChecked gives the copies of a checked image its right label: they show the same picture. If people chose
-// different labels for copies of one picture, the others stay as they were judged.
+// settleChecked suggests the right label of a checked image for its duplicates, which show the same content. If people
+// chose different labels within a group of duplicates, the other images of the group keep their suggestions.
 func (a *Report) settleChecked() {
 	label, vary := map[int]string{}, map[int]bool{}
 	for i := range a.Images {
@@ -229,7 +228,7 @@ func (a *Report) settleChecked() {
 		if e.Checked == "" {
 			continue
 		}
-		is := e.Suggested // of a wrong label without another one, the given label: nothing is known
+		is := e.Suggested // the given label if people found it wrong without naming another: then known is false
 		known := e.Checked == suspects.Kept || is != e.Given
 		if e.CopyVerdict != "" {
 			e.CopyVerdict = e.Checked
@@ -260,9 +259,9 @@ func (a *Report) settleChecked() {
 	}
 }
 
-// findRandomChecks finds the checks of images drawn at random among the decisions: the images that winnow studio
-// --check shows, those whose paths have the smallest sha256. It returns nil unless all of them are decided, and chosen
-// by no other program.
+// findRandomChecks counts the decisions about the images that winnow studio --check draws: the [Checked] images whose
+// paths have the smallest SHA-256 sums. It returns nil if one of these images has no decision, or only a decision
+// imported from another program.
 func (a *Report) findRandomChecks(at map[int]datasets.Checked) *Random {
 	drawn, sums := features.AllRows(len(a.Images)), make([][sha256.Size]byte, len(a.Images))
 	for i := range a.Images {
@@ -284,7 +283,7 @@ func (a *Report) findRandomChecks(at map[int]datasets.Checked) *Random {
 	return r
 }
 
-// recountWrong counts what is flagged, and corrects the noise rate by what is known.
+// recountWrong counts the flagged labels again, and corrects the estimated noise rate by the decisions.
 func (a *Report) recountWrong(s *learn.State) {
 	c, n := a.Checked, float64(len(a.Images))
 	a.CalledWrong, a.Unjudged = 0, 0
@@ -307,7 +306,7 @@ func (a *Report) recountWrong(s *learn.State) {
 	if !a.Blind {
 		a.ExpectedWrong = &total
 	}
-	least, most := float64(c.Wrong)/n, 1-float64(c.Right)/n // certain
+	least, most := float64(c.Wrong)/n, 1-float64(c.Right)/n // bounds of the noise rate that the decisions prove
 	if r := c.Random; r != nil {
 		a.Noise = &folder.NoiseRate{Method: "random checks", Rate: r.Rate, Low: r.Low, High: r.High, Judged: r.Images}
 		a.Alike = false
@@ -321,35 +320,36 @@ func (a *Report) recountWrong(s *learn.State) {
 	}
 }
 
-// Sentences describe the decisions and what follows from them.
+// Sentences returns sentences that describe the decisions and how the audit uses them.
 func (c *Decided) Sentences() (list []string) {
 	n := c.Right + c.Wrong
 	if n == 0 {
-		list = append(list, fmt.Sprintf("Checked: none of the judged labels (%s).", text.Line(c.File)))
+		list = append(list, fmt.Sprintf("Checked: none of the audited labels (%s).", text.Line(c.File)))
 	} else {
-		said := fmt.Sprintf("Checked: %s, %d of them wrong (%s); they are not flagged again, and the others are "+
-			"judged by them too", text.Plural(n, "label"), c.Wrong, text.Line(c.File))
+		said := fmt.Sprintf("Checked: %s, %d of them wrong (%s); they are not flagged again, and they help to "+
+			"score the others", text.Plural(n, "label"), c.Wrong, text.Line(c.File))
 		list = append(list, said+".")
 		switch {
 		case c.Random != nil:
 		case c.Other == n:
-			list = append(list, "Nothing is known of how the checked images were chosen: they teach, but do not say "+
-				"how many of the other labels are wrong.")
+			list = append(list, "How the checked images were chosen is unknown: they improve the scores, but give no "+
+				"estimate of how many other labels are wrong.")
 		default:
-			list = append(list, fmt.Sprintf("The checked images were not all drawn at random: they teach, but do not "+
-				"say how many of the other labels are wrong; %d images drawn at random would.", Checked))
+			list = append(list, fmt.Sprintf("Not all checked images were drawn at random: they improve the scores, "+
+				"but give no estimate of how many other labels are wrong; checks of %d random images would.", Checked))
 		}
 	}
 	if c.Stale > 0 {
-		list = append(list, fmt.Sprintf("Judged again: %s changed after people checked it.",
+		list = append(list, fmt.Sprintf("Scored without the decision: %s changed after people decided.",
 			text.Plural(c.Stale, "label")))
 	}
 	if c.Changed > 0 {
-		list = append(list, fmt.Sprintf("Judged again: %s changed after people checked it.",
-			text.Plural(c.Changed, "picture")))
+		list = append(list, fmt.Sprintf("Scored without the decision: %s changed after people decided.",
+			text.Plural(c.Changed, "image")))
 	}
 	if c.Gone > 0 {
-		list = append(list, fmt.Sprintf("Not used: decisions about %s not judged here.", text.Plural(c.Gone, "image")))
+		list = append(list, fmt.Sprintf("Not used: decisions about %s outside this audit.",
+			text.Plural(c.Gone, "image")))
 	}
 	return list
 }

@@ -10,7 +10,7 @@ import (
 	"winnow/datasets"
 )
 
-// groupCopies names the groups of copies, with the splits that images have in d.
+// groupCopies stores the groups of duplicates with the paths, labels and splits that their images have in d.
 func (a *Report) groupCopies(d *datasets.Dataset) {
 	a.Groups = make([]datasets.Duplicates, len(a.result.Groups))
 	for g, rows := range a.result.Groups {
@@ -22,11 +22,12 @@ func (a *Report) groupCopies(d *datasets.Dataset) {
 	}
 }
 
-// looked counts the groups of copies by what is to be done about them, with an example of each.
+// looked holds an example of each group of duplicates: one label is likelier (settled), the labels contradict each
+// other and a person must decide (look), or the labels are equal (same). A group in two splits is also in leak.
 type looked struct{ settled, look, same, leak []string }
 
 func (a *Report) groupsByKind() (l looked) {
-	kept := map[int]suspects.Verdict{} // of groups whose labels contradict
+	kept := map[int]suspects.Verdict{} // by the number of a group whose labels contradict each other
 	for _, e := range a.Images {
 		if e.CopyVerdict != "" {
 			kept[e.CopyGroup] = e.CopyVerdict
@@ -54,8 +55,8 @@ func (a *Report) groupsByKind() (l looked) {
 	return l
 }
 
-// findProblems lists the problems of the judged pictures. Pictures are compared with all those of paths, which looks
-// describes.
+// findProblems stores the problems of the audited images. Problems are relative to all images of paths; looks holds
+// their measurements.
 func (a *Report) findProblems(paths []string, looks []backbone.Look) {
 	found := map[string][]backbone.Found{}
 	for i, list := range backbone.FindProblems(looks) {
@@ -71,7 +72,7 @@ func (a *Report) findProblems(paths []string, looks []backbone.Look) {
 	a.Looked = true
 }
 
-// listProblems lists the images with a problem, most suspect first, and says how many have each.
+// listProblems returns the images with a problem, most suspect first, and the number of images with each problem.
 func (a *Report) listProblems() (list []string, said string) {
 	count := map[string]int{}
 	for _, e := range a.Images {

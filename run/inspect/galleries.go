@@ -9,28 +9,28 @@ import (
 	"winnow/audit/suspects"
 )
 
-// Shown is an image of a gallery: why it is there, and the other pictures of its group.
+// Shown is an entry of a gallery: an image or a group of duplicates, and why it is listed.
 type Shown struct {
-	Paths, Labels []string // of one image, or of all copies of a picture
-	Tags          []string // short
+	Paths, Labels []string // of one image, or of all images of a group of duplicates
+	Tags          []string // short descriptions such as "in two splits"
 	Why           string
 }
 
-// Gallery is a kind of finding besides suspects, with all images that it is about.
+// Gallery is a kind of finding other than label errors, with all its images.
 type Gallery struct {
 	Title, Note string
 	Shown       []Shown
 }
 
-// Galleries list the findings that are looked at as pictures, those without any left out.
+// Galleries returns the findings to show as images. It leaves out empty galleries.
 func (a *Report) Galleries() (list []Gallery) {
 	for _, g := range []Gallery{
-		{"Copies of a picture", "Pictures of the same content, perhaps scaled, mirrored, cropped a little or saved " +
-			"again. Labels that contradict each other come first, then copies in two splits.", a.shownCopies()},
-		{"Strangers", "Images that are far from all but a few of the set, whatever their labels: they fit no class. " +
+		{"Duplicates", "Images of the same content, perhaps scaled, mirrored, slightly cropped or saved " +
+			"again. Labels that contradict each other come first, then duplicates in two splits.", a.shownCopies()},
+		{"Outliers", "Images that are far from all but a few others, whatever their labels: they fit no class. " +
 			"The farthest come first.", a.shownStrangers()},
-		{"Pictures with problems", "Measured when the pictures were read. What more than a tenth of a set is, is not " +
-			"told.", a.shownProblems()},
+		{"Images with problems", "Measured when the images were read. A problem in more than 10 % of the images " +
+			"counts as normal and is not listed.", a.shownProblems()},
 	} {
 		if len(g.Shown) > 0 {
 			list = append(list, g)

@@ -19,8 +19,8 @@ import (
 	"winnow/run/tuning"
 )
 
-// readImages takes images of all splits, or of those asked for, embedded by a backbone. It computes the features that
-// the store lacks, always of all images, so that one store serves every choice of splits.
+// readImages sets the material to the images of all splits, or of the splits in.Splits, embedded by a backbone. It
+// computes the features missing in the store, always for all images, so that one store serves every choice of splits.
 func (m *material) readImages(ctx context.Context, in Input, h Host) error {
 	in.Images = in.Images.Clean()
 	layout, err := datasets.LayoutOf(ctx, in.Images)
@@ -31,7 +31,7 @@ func (m *material) readImages(ctx context.Context, in Input, h Host) error {
 		return fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Images)
 	}
 	opts := datasets.ReadOptions{Names: in.Columns, Root: in.Root, Note: h.Note}
-	if layout == datasets.Shards || layout == datasets.Folder { // may be large; a pipe is read more than once below
+	if layout == datasets.Shards || layout == datasets.Folder { // list a large folder only once
 		opts.Once = ctx
 	}
 	whole, err := datasets.Read(in.Images, opts)
@@ -91,13 +91,13 @@ func (m *material) readImages(ctx context.Context, in Input, h Host) error {
 	m.report.from, m.report.root, m.report.Model, m.report.Store = in.Images, in.Root, e.Model.Name, m.store.Dir
 	began := time.Now()
 	m.judged = func(a *Report) {
-		h.Note("%s judged in %s", text.Plural(len(a.Images), "image"), time.Since(began).Round(time.Second/10))
+		h.Note("%s scored in %s", text.Plural(len(a.Images), "image"), time.Since(began).Round(time.Second/10))
 		a.findProblems(e.Paths, looks)
 	}
 	return nil
 }
 
-// checkTwoClasses refuses images to judge of fewer than two classes.
+// checkTwoClasses returns an error if the images to audit have fewer than two classes.
 func (m *material) checkTwoClasses(in Input) error {
 	labels, n := map[int]bool{}, 0
 	for _, s := range m.d.Samples {
@@ -109,7 +109,7 @@ func (m *material) checkTwoClasses(in Input) error {
 	if len(labels) < 2 {
 		return hint.With(fmt.Errorf("audit: %s: found %d classes among %d labelled images, expected at least two",
 			in.Images, len(labels), n),
-			"a folder needs a folder of images for each class, a manifest the columns path and label")
+			"a folder needs a subfolder of images for each class, a manifest needs the columns path and label")
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (m *material) extractFeatures(ctx context.Context, e *extraction.Extraction
 	if took > 0 {
 		timed = fmt.Sprintf(", about %s (%d were timed)", text.About(took), tried)
 	}
-	h.Note("step 1 of 2: features of %s%s; step 2: judge them", text.Plural(len(e.Paths), "image"), timed)
+	h.Note("step 1 of 2: features of %s%s; step 2: score the labels", text.Plural(len(e.Paths), "image"), timed)
 	h.Stage("extract", took)
 	did, err := e.Update(ctx, h.Host)
 	if err != nil {
@@ -136,13 +136,13 @@ func (m *material) extractFeatures(ctx context.Context, e *extraction.Extraction
 		h.Note("%s: %s in %s on %s", e.Out, text.Plural(n, "image"),
 			time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
 	}
-	h.Note("step 2 of 2: judge %s", text.Plural(len(m.d.Select(datasets.Train)), "image"))
+	h.Note("step 2 of 2: score %s", text.Plural(len(m.d.Select(datasets.Train)), "image"))
 	h.Stage("judge", 0)
 	m.store, err = features.Open(e.Out)
 	return err
 }
 
-// samePictures returns how an audit compares pictures.
+// samePictures returns the function with which an audit tests whether the two images of each pair are duplicates.
 func (m *material) samePictures(root fs.FS) func(context.Context, []audit.Pair) ([]bool, error) {
 	d, ids := m.d, m.set.IDs
 	return func(ctx context.Context, pairs []audit.Pair) ([]bool, error) {
@@ -154,7 +154,7 @@ func (m *material) samePictures(root fs.FS) func(context.Context, []audit.Pair) 
 	}
 }
 
-// listHashes returns the hashes of the pictures of set, as they are and mirrored.
+// listHashes returns two perceptual hashes for each image of set: of the image as it is, and mirrored.
 func (m *material) listHashes(look map[string]backbone.Look) [][2]findings.Hash {
 	list := make([][2]findings.Hash, len(m.set.IDs))
 	for i, id := range m.set.IDs {

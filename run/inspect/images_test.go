@@ -36,8 +36,8 @@ const (
 	drawnImages  = 12
 )
 
-// drawChecked writes glyphs as a folder of class folders, in the folders of splits that where names. The first image of
-// each of the first three classes is in the folder of the next class.
+// drawChecked writes glyphs into class folders inside the split folders that where names. The first image of each of
+// the first three classes is misplaced: it is in the folder of the next class.
 func drawChecked(t *testing.T, where func(class, number int) string) (dir string, misplaced []string) {
 	t.Helper()
 	d, files, err := glyphs.New(glyphs.Config{Classes: drawnClasses, Images: drawnImages, Seed: 1})
@@ -75,10 +75,10 @@ func writeTo(t *testing.T, path string, data []byte) {
 
 func flat(int, int) string { return "" }
 
-// byClass assigns whole classes to splits, as retrieval tasks do.
+// byClass puts all images of a class into one split, as in retrieval benchmarks.
 func byClass(class, _ int) string { return []string{"train", "val", "test"}[class%3] }
 
-// studio audits images, collects the notes and counts the images looked at.
+// studio audits images, collects the notes and counts the embedded images.
 type studio struct {
 	inspect.Input
 	inspect.Options
@@ -120,8 +120,8 @@ func paths(a *inspect.Report, n int) (list []string) {
 	return list
 }
 
-// In every form of input all images are judged, and those in wrong folders are the most suspect. Images
-// are looked at only once.
+// In every form of input all images are scored, and the misplaced images are the most suspect. A second audit embeds
+// no image again.
 func TestPhotos(t *testing.T) {
 	all := drawnClasses * drawnImages
 	photos, wrong := drawChecked(t, flat)
@@ -161,7 +161,7 @@ func TestPhotos(t *testing.T) {
 			first := s.audit(t)
 			slices.Sort(c.wrong)
 			if got := paths(first, len(c.wrong)); len(first.Images) != all || !slices.Equal(got, c.wrong) {
-				t.Errorf("%d images judged, the most suspect are %q, expected %d and %q", len(first.Images), got, all,
+				t.Errorf("%d images scored, the most suspect are %q, expected %d and %q", len(first.Images), got, all,
 					c.wrong)
 			}
 			if s.seen != all || first.Model != "glyphnet" || first.Store != s.Features ||
@@ -170,15 +170,15 @@ func TestPhotos(t *testing.T) {
 					fmt.Sprintf("%d images in %d classes, embedded with glyphnet, made for drawn "+
 						"characters", all, drawnClasses),
 				) {
-				t.Errorf("%d looked at by %q into %q: %s", s.seen, first.Model, first.Store, s.told)
+				t.Errorf("%d images embedded by %q into %q: %s", s.seen, first.Model, first.Store, s.told)
 			}
 			if first.Detection != nil {
-				t.Error("measured against a truth that is not known")
+				t.Error("found a detection result, expected none without true labels")
 			}
 			second := s.audit(t)
 			if s.seen != 0 || !strings.Contains(s.told, "are reused") ||
 				second.Images[0].Score != first.Images[0].Score {
-				t.Errorf("again %d looked at: %s", s.seen, s.told)
+				t.Errorf("the second audit embedded %d images: %s", s.seen, s.told)
 			}
 			var out bytes.Buffer
 			if err := second.WriteJSON(&out); err != nil || !strings.Contains(out.String(), `"estimated_noise": {`) ||
@@ -189,7 +189,7 @@ func TestPhotos(t *testing.T) {
 	}
 }
 
-// Splits select what is judged; the features serve every choice of splits.
+// Splits select the images that are scored; the stored features serve every choice of splits.
 func TestPhotosSplits(t *testing.T) {
 	dir, _ := drawChecked(t, byClass)
 	s := newStudio(t, dir)
@@ -201,25 +201,25 @@ func TestPhotosSplits(t *testing.T) {
 			want = n * want / 3
 			for _, e := range a.Images {
 				if split, _, _ := strings.Cut(e.Path, "/"); !slices.Contains(splits, split) {
-					t.Fatalf("%q is judged for %q", e.Path, splits)
+					t.Fatalf("%q is scored, expected only the splits %q", e.Path, splits)
 				}
 			}
 		}
 		if len(a.Images) != want {
-			t.Errorf("%q: %d judged, expected %d", splits, len(a.Images), want)
+			t.Errorf("%q: %d images scored, expected %d", splits, len(a.Images), want)
 		}
 	}
 	if s.seen != 0 {
-		t.Errorf("%d images looked at for another choice of splits: %s", s.seen, s.told)
+		t.Errorf("%d images embedded for three choices of splits: %s", s.seen, s.told)
 	}
 	s.Splits = []string{"query"}
 	if _, err := inspect.Judge(t.Context(), s.Input, s.Options, s.Host); err == nil ||
-		!strings.Contains(err.Error(), "no such images, but map[test:48 train:48 validation:48]") {
-		t.Errorf("a split that is not there: %v", err)
+		!strings.Contains(err.Error(), "no such images; images by split: map[test:48 train:48 validation:48]") {
+		t.Errorf("a missing split: %v", err)
 	}
 }
 
-// A broken image is skipped and named. Only new and changed images are looked at, with a note.
+// A broken image is skipped and reported. An audit embeds only new and changed images, and notes them.
 func TestPhotosChange(t *testing.T) {
 	dir, _ := drawChecked(t, flat)
 	s := newStudio(t, dir)
@@ -240,29 +240,29 @@ func TestPhotosChange(t *testing.T) {
 	a := s.audit(t)
 	if !strings.Contains(s.told, "left out: 1 picture (in no class folder)") ||
 		!slices.Contains(a.Reading.Left, datasets.Left{Reason: "in no class folder", Of: "pictures", Files: 1}) {
-		t.Errorf("nothing of an image without a label: %s, %+v", s.told, a.Reading)
+		t.Errorf("the unlabelled image is not reported: %s, %+v", s.told, a.Reading)
 	}
-	if s.seen != 2 || !strings.Contains(s.told, "2 images came, the first is ") || len(a.LeftOut) != 1 ||
+	if s.seen != 2 || !strings.Contains(s.told, "2 images added, the first is ") || len(a.LeftOut) != 1 ||
 		a.LeftOut[0].Path != broken || a.Unjudged != 1 {
-		t.Errorf("%d looked at, left out %+v, %d not judged: %s", s.seen, a.LeftOut, a.Unjudged, s.told)
+		t.Errorf("%d embedded, left out %+v, %d not scored: %s", s.seen, a.LeftOut, a.Unjudged, s.told)
 	}
 	var out bytes.Buffer
 	a.WriteText(&out, 3)
-	for _, want := range []string{"of 144 labels look wrong. Of all labels, " +
-		"between ", "Not judged: 1 image alone in a class, with nothing to compare with.",
+	for _, want := range []string{"of 144 labels look wrong.\n", "Of all 144 labels, 0 to ",
+		"Not scored: 1 image of ® registered sign, without another image of the class to compare with.",
 		"Left out: 1 image could not be read; the first is " + broken + ": not an image"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
 	if s.audit(t); s.seen != 0 {
-		t.Errorf("%d looked at though nothing changed: %s", s.seen, s.told)
+		t.Errorf("%d images embedded again, expected none without changes: %s", s.seen, s.told)
 	}
 	made, err := os.Stat(filepath.Join(s.Features, "features.npy"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	past := made.ModTime().Add(-2 * time.Hour) // the features are made to look old: clocks do not wait for tests
+	past := made.ModTime().Add(-2 * time.Hour) // backdate the features, so that a change now is clearly newer
 	for _, name := range []string{"features.npy", "store.json", "paths.txt"} {
 		if err := os.Chtimes(filepath.Join(s.Features, name), past, past); err != nil {
 			t.Fatal(err)
@@ -277,20 +277,20 @@ func TestPhotosChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(s.Features, "seen.json")); err != nil { // as winnow extract leaves a store
+	if err := os.Remove(filepath.Join(s.Features, "seen.json")); err != nil { // a store of winnow extract has none
 		t.Fatal(err)
 	}
 	if s.audit(t); s.seen != 0 {
-		t.Errorf("%d looked at though all are older than their features: %s", s.seen, s.told)
+		t.Errorf("%d images embedded again, expected none: all are older than their features: %s", s.seen, s.told)
 	}
 	writeTo(t, filepath.Join(dir, broken), whole)
 	if a := s.audit(t); s.seen != 1 || len(a.LeftOut) != 0 ||
 		!strings.Contains(s.told, "1 image changed, the first is "+broken) {
-		t.Errorf("%d looked at, left out %+v: %s", s.seen, a.LeftOut, s.told)
+		t.Errorf("%d embedded, left out %+v: %s", s.seen, a.LeftOut, s.told)
 	}
 }
 
-// Images looked at before an interruption are not looked at again.
+// Images that were embedded before an interruption are not embedded again.
 func TestPhotosInterrupted(t *testing.T) {
 	dir, _ := drawChecked(t, flat)
 	s := newStudio(t, dir)
@@ -308,12 +308,12 @@ func TestPhotosInterrupted(t *testing.T) {
 	}
 	s.audit(t)
 	if all := drawnClasses * drawnImages; s.seen >= all || s.seen == 0 ||
-		!strings.Contains(s.told, fmt.Sprintf("going on after %d of %d images", all-s.seen, all)) {
-		t.Errorf("%d looked at after the interruption: %s", s.seen, s.told)
+		!strings.Contains(s.told, fmt.Sprintf("continuing after %d of %d images", all-s.seen, all)) {
+		t.Errorf("%d images embedded after the interruption: %s", s.seen, s.told)
 	}
 }
 
-// Unfit input is refused in one line, before an image is read.
+// Unfit input is refused with a message of one line, before any image is embedded.
 func TestPhotosRefused(t *testing.T) {
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 	t.Setenv("WINNOW_MODEL_DIRS", "")
@@ -329,7 +329,7 @@ func TestPhotosRefused(t *testing.T) {
 		"nothing": {inspect.Input{Images: location.At(filepath.Join(dir, "nowhere"))},
 			"there is no such run folder, folder of images, .zip file or manifest", ""},
 		"one class": {inspect.Input{Images: location.At(filepath.Join(photos, "old"))},
-			"found 1 classes among 1 labelled images, expected at least two", "a folder of images for each class"},
+			"found 1 classes among 1 labelled images, expected at least two", "a subfolder of images for each class"},
 		"empty": {inspect.Input{Images: location.At(t.TempDir())},
 			"no image found, expected one folder per class", ""},
 		"no backbone": {inspect.Input{Images: location.At(photos)}, "no backbone is installed",
@@ -339,7 +339,7 @@ func TestPhotosRefused(t *testing.T) {
 		c.in.Features = filepath.Join(t.TempDir(), "store")
 		host := extraction.Host{Runtime: func() (*ort.Runtime, error) {
 			return nil,
-				errors.New("an image was to be looked at")
+				errors.New("the audit tried to embed an image")
 		}}
 		_, err := inspect.Judge(t.Context(), c.in, inspect.Options{}, inspect.Host{Host: host})
 		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) ||
@@ -349,7 +349,7 @@ func TestPhotosRefused(t *testing.T) {
 	}
 }
 
-// If no label looks wrong, the least certain are shown.
+// If no label is flagged, the summary shows the images with the lowest scores.
 func TestSummaryOfNone(t *testing.T) {
 	a := inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Images: []suspects.Suspect{
 		{Path: "a.jpg", Given: "cat", Suggested: "cat", Score: 0.74}, {Path: "alone.jpg", Given: "owl",
@@ -365,18 +365,21 @@ func TestSummaryOfNone(t *testing.T) {
 	out.Reset()
 	a.Blind = true
 	if a.WriteText(&out, 10); strings.Contains(out.String(), "a.jpg") {
-		t.Errorf("labels of which nothing can be said are shown:\n%s", out.String())
+		t.Errorf("the summary of a blind audit shows labels:\n%s", out.String())
 	}
 }
 
-// Sentences claim only what is known: no suspects are called certain without probabilities, and ranks give no
-// expectation.
+// Sentences claim only what the scores support: without probabilities they give neither an expected number of wrong
+// labels nor a number of certain ones.
 func TestSentences(t *testing.T) {
 	suspect := func(score float64) suspects.Suspect {
 		return suspects.Suspect{Given: "cat", Suggested: "dog", Score: score, Dropped: true}
 	}
 	right := suspects.Suspect{Given: "cat", Suggested: "cat", Score: 0.99}
 	expected := 1.6
+	const unseen = "Errors that people repeat, such as one class taken for another, look like similar classes and are not counted"
+	uneven := append([]suspects.Suspect{suspect(0.4), {Given: "owl", Suggested: "owl", Score: 0.7}},
+		slices.Repeat([]suspects.Suspect{right}, 39)...)
 	some := &folder.NoiseRate{Rate: 0.5, Low: 0.25, High: 0.75}
 	for _, c := range []struct {
 		a    inspect.Report
@@ -385,33 +388,33 @@ func TestSentences(t *testing.T) {
 		{inspect.Report{Scorer: "fitted", Rate: 0.5, Noise: some, Alike: true, ExpectedWrong: &expected,
 			Images: []suspects.Suspect{suspect(1.9e-109), suspect(0.4),
 				right, right}},
-			"2 of 4 labels look wrong. Of all labels, between 25 and 75 % are wrong (about 2 expected, 1 to 3), " +
-				"as the " +
-				"mistakes found go to all classes equally.|Expect about 2 of these 2 to be wrong (80 " +
-				"%); for 1 of them the probability is above 99 %."},
+			"2 of 4 labels look wrong.|Expect about 2 of these 2 to be wrong (80 %); for 1 of them the probability is " +
+				"above 99 %.|Of all 4 labels, 1 to 3 are wrong (95 % confidence, 2 expected), as the label errors " +
+				"spread evenly over all classes.|Of the labels that are not flagged, fewer than one in 5 is expected " +
+				"to be wrong."},
 		{inspect.Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(0.1), right}},
-			"1 of 2 labels looks wrong. Of all labels, between 25 and 75 % may be wrong (0 to 2): systematic mistakes " +
-				"cannot be distinguished from similar classes.|Scores of knn only rank labels: they do " +
-				"not say how many of these are wrong."},
+			"1 of 2 labels looks wrong.|Scores of knn only rank labels: they do not show how many of these are wrong.|" +
+				unseen + "."},
 		{inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Check: "check it",
 			Images:    []suspects.Suspect{right, right, {Given: "owl", Unjudged: true}},
 			Detection: &eval.Detection{Samples: 3}},
-			"None of 2 labels looks wrong. Of all labels, between 0 and 2.0 % may be wrong (0 to 0): systematic mistakes " +
-				"cannot be distinguished from similar classes; 60 checks of random images settle it: " +
-				"check it.|The manifest knows the true labels: none " +
-				"of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
+			"None of 2 labels looks wrong.|" + unseen + "; checking 60 random images counts them: check it|" +
+				"No label has a probability of 20 % or more of being wrong.|The manifest has the true labels: none " +
+				"of 3 labels is wrong.|Not scored: 1 image of owl, without another image of the class to compare with."},
 		{inspect.Report{Scorer: "fitted", Unjudged: 3, Images: []suspects.Suspect{{Given: "owl", Unjudged: true},
 			{Given: "cat", Unjudged: true}, {Given: "cat", Unjudged: true}}},
-			"No label can be judged: fewer than two classes have two images or more.|" +
-				"Not judged: 3 images alone in a class, with nothing to compare with."},
+			"No label can be scored: fewer than two classes have two images or more.|" +
+				"Not scored: 3 images of cat, owl, without another image of the class to compare with."},
 		{inspect.Report{Scorer: "knn", Rate: 0.25, Asked: true, Noise: some, Images: []suspects.Suspect{right},
 			LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
-			"0 of 1 labels are flagged, as many as asked for. Of all labels, between 25 and 75 % may be " +
-				"wrong (0 to 1): " +
-				"systematic mistakes cannot be distinguished from similar classes.|Left out: 2 " +
-				"images could not be read; the first is a\\nb: broken."},
+			"0 of 1 labels are flagged, as many as asked for.|" + unseen + ".|Left out: 2 images could not be read; the first is a\\nb: broken."},
 		{inspect.Report{Scorer: "fitted", Images: []suspects.Suspect{right}},
-			"None of 1 labels looks wrong. How many are wrong is not known."},
+			"None of 1 labels looks wrong.|How many labels are wrong is unknown.|" +
+				"No label has a probability of 20 % or more of being wrong."},
+		{inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{Low: 0.04, High: 0.9}, Images: uneven},
+			"1 of 41 labels looks wrong.|It is wrong with a probability of 60 %.|At least 1 of all 41 labels must be wrong " +
+				"(95 % confidence).|" + unseen + ".|The first 2 of the list are worth a review: each may be wrong with " +
+				"a probability of 20 % or more.|Too few images to find most label errors among them: owl (1)."},
 	} {
 		if diff := cmp.Diff(c.want, strings.Join(c.a.Sentences(), "|")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

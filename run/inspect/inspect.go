@@ -1,10 +1,10 @@
-// Package inspect audits images, the stored features or class probabilities of a manifest, or a run ([Judge]). The way
-// is the same for all: the input becomes images with labels and their vectors, package audit judges these, and a
-// [Report] names what was found, learns from people's decisions, compares with the truth if the manifest has it, and
-// writes lists and the corrected manifest.
+// Package inspect audits images, a run, or a manifest with stored features or class probabilities ([Judge]). Every
+// input becomes labelled images with vectors, which package audit scores. A [Report] holds the result with paths and
+// class names, learns from people's decisions, compares with the true labels if the manifest has them, and writes lists
+// and the corrected manifest.
 //
-// A run is judged in its embedding. Noise rate, classes, outliers and copies are found in the stored features,
-// whitened, which have not learnt the labels.
+// The labels of a run are scored in its embedding. Noise rate, class statistics, outliers and duplicates come from the
+// whitened stored features, which were not trained on the labels.
 package inspect
 
 import (
@@ -34,62 +34,62 @@ import (
 	"winnow/run/tuning"
 )
 
-// Options say how labels are judged: how a set is, and the memory of everything. Judging sets Classes, Whiten and
-// Filter itself. Scorer "": a run by its filter, everything else by the default.
+// Options holds the options of package audit; MaxMem here limits the memory of the whole audit. [Judge] sets Classes,
+// Whiten and Filter. With an empty Scorer, a run is scored by its filter and any other input by the default scorer.
 type Options = audit.Options
 
-// Usual returns the settings of an audit for which none are given.
+// Usual returns the default options of an audit.
 func Usual() Options { return Options{Seed: 1} }
 
-// Host is what an audit runs on, and who follows it; all of it is optional.
+// Host holds the runtime and the progress callbacks of an audit; every field is optional.
 type Host struct {
 	extraction.Host
-	// Told follows the steps of heads.
+	// Told is called with the progress of training heads.
 	Told func(done, total int, where string)
-	// Stage begins a stage of Images, with its expected time, 0 if unknown.
+	// Stage is called when a stage of an audit of Images starts, with its expected time, 0 if unknown.
 	Stage func(name string, expected time.Duration)
 }
 
-// Input is what is judged: the training labels of Run, the labels of Images, or those of Manifest.
+// Input names the labels to audit: the training labels of Run, or the labels of Images or of Manifest.
 type Input struct {
 	Run *folder.Run
 	// Images to embed: a manifest, a folder with a folder for each class, its .zip file, or shards
 	Images location.Source
-	// Manifest is a file or folder judged by Features, Probs or both. With Probs alone it need not name its images.
+	// Manifest is a file or folder, audited by Features, Probs or both. With Probs only, it may lack the image paths.
 	Manifest location.Source
-	// Features is the folder of a store. With Images, the features are kept there for the next audit.
+	// Features is the folder of a feature store. With Images, the features are kept there for the next audit.
 	Features string
-	View     string          // of a store with several
+	View     string          // the view to use of a store with several views
 	Probs    string          // a file of class probabilities
-	Root     location.Source // of the paths of Images; none: as the manifest says
-	Model    string          // backbone of Images by name or file; "": an installed one
-	Splits   []string        // that are judged; none: all Images, the training images of a Manifest
+	Root     location.Source // folder to which paths are relative; none: the default of the manifest
+	Model    string          // backbone for Images, a name or a file; "": an installed backbone
+	Splits   []string        // the splits to audit; none: all splits of Images, the training split of Manifest
 
-	Names   string         // file with names of the classes, as [classnames.Choose] takes it
-	Columns datasets.Names // of Images or Manifest, if they are a table; none: usual names
-	Tuning  Tuning         // of Images or Features
+	Names   string         // file with names of the classes, a parameter of [classnames.Choose]
+	Columns datasets.Names // column names of a table in Images or Manifest; none: the default names
+	Tuning  Tuning         // fine-tuning of the backbone; with Images or Features
 
-	Checks *datasets.Checks // what people decided about labels before; nil: nothing
+	Checks *datasets.Checks // earlier decisions of people about the labels; nil: none
 }
 
-// material is what is judged, whatever the input.
+// material is the common form of all inputs: labelled images with their vectors.
 type material struct {
 	source  *datasets.Dataset // as it was read
-	given   *datasets.Dataset // with the labels that are judged
-	d       *datasets.Dataset // given, with the images to judge as its training images
-	classes []string          // of the labels of set, by number
-	set     features.Set      // IDs are positions in d; without values if probabilities alone judge
+	given   *datasets.Dataset // with the labels to score, which a run may have changed
+	d       *datasets.Dataset // given, with the images to audit as its training split
+	classes []string          // class name of each label number of set
+	set     features.Set      // IDs are positions in d; no vectors if only probabilities are given
 	left    []lookup.LeftOut
-	store   *features.Store // of the images; nil: none
+	store   *features.Store // features of the images; nil: none
 	names   classnames.Names
 	options Options
 	by      audit.Auditor
-	free    func() error // ends the use of set; nil: it is in memory
-	report  Report       // where it comes from
-	judged  func(*Report)
+	free    func() error  // releases the memory-mapped vectors of set; nil: they are in memory
+	report  Report        // a report with the origin of the input filled in
+	judged  func(*Report) // called with the finished report; may be nil
 }
 
-// Judge judges the labels of an input.
+// Judge audits the labels of an input.
 func Judge(ctx context.Context, in Input, o Options, h Host) (*Report, error) {
 	if h.Host = h.Complete(); h.Stage == nil {
 		h.Stage = func(string, time.Duration) {}
@@ -129,7 +129,7 @@ func Judge(ctx context.Context, in Input, o Options, h Host) (*Report, error) {
 	return a, nil
 }
 
-// auditLabels judges the material and names what is found.
+// auditLabels audits the material and returns the report.
 func (m *material) auditLabels(ctx context.Context, note func(string, ...any)) (*Report, error) {
 	set := m.set
 	m.set.X = blas32.General{} // let the audit free it
@@ -153,8 +153,8 @@ func (m *material) auditLabels(ctx context.Context, note func(string, ...any)) (
 	return &a, nil
 }
 
-// Embedding judges the labelled rows of set, whose IDs are positions in d, by a filter's scorer in the embedding of a
-// head. It finds nothing but suspects.
+// Embedding scores the labelled rows of set by a filter's scorer in the embedding of a head. The IDs of set are
+// positions in d. The report holds suspects only: no noise rate, class statistics, outliers or duplicates.
 func Embedding(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dataset, filter filters.Config,
 	maxMem int64) (*Report, error) {
 	z, err := h.EmbedSet(ctx, set.Labelled())
@@ -166,7 +166,8 @@ func Embedding(ctx context.Context, h *head.Head, set features.Set, d *datasets.
 	return m.auditLabels(ctx, func(string, ...any) {})
 }
 
-// readDataset takes the images of a manifest or a folder, and those of in.Splits to judge; none: all of usual.
+// readDataset sets the dataset and its class names. It selects the images of in.Splits to audit; if in.Splits is empty,
+// those of the splits usual; if both are empty, all images.
 func (m *material) readDataset(in Input, whole *datasets.Dataset, usual []string, note func(string, ...any)) error {
 	m.source, m.given = whole, whole
 	var why string
@@ -194,19 +195,19 @@ func (m *material) readDataset(in Input, whole *datasets.Dataset, usual []string
 	}
 	for _, split := range in.Splits {
 		if n[split] == 0 {
-			return fmt.Errorf("audit: split %s: found no such images, but %v", split, n)
+			return fmt.Errorf("audit: split %s: no such images; images by split: %v", split, n)
 		}
 	}
 	m.d, m.classes = &d, d.Classes
 	return nil
 }
 
-// readRun takes the labelled training images of a run in its embedding.
+// readRun sets the material to the labelled training images of a run, in the run's embedding.
 func (m *material) readRun(ctx context.Context, in Input, h Host) error {
 	r := in.Run
 	if audit.Named(m.options.Scorer).Trains && m.options.Scorer != "" {
-		return hint.Unfit("scorer", "%s trains its own heads on stored features: give features and labels, and no run",
-			m.options.Scorer)
+		return hint.Unfit("scorer", "%s trains its own heads on stored features: name features and labels instead of "+
+			"a run", m.options.Scorer)
 	}
 	if err := m.readDataset(Input{Names: in.Names}, r.Given, []string{datasets.Train}, h.Note); err != nil {
 		return err
@@ -225,7 +226,7 @@ func (m *material) readRun(ctx context.Context, in Input, h Host) error {
 		return err
 	}
 	m.by.Findings = stored
-	if r.Tuned != nil { // rather in features that have not learnt the labels
+	if r.Tuned != nil { // prefer the frozen backbone's features, which were not trained on the labels
 		if frozen, err := r.FrozenStore(); err == nil {
 			was, _, err := lookup.Stored(m.d, frozen, datasets.Train)
 			if was = was.Labelled(); err == nil && was.Len() == m.set.Len() {
@@ -239,7 +240,7 @@ func (m *material) readRun(ctx context.Context, in Input, h Host) error {
 	return m.useFilter(r, h.Note)
 }
 
-// useFilter judges by the scorer asked for, or by the run's filter if it can judge a set, else by the default filter.
+// useFilter selects the scorer that the user named, else the run's filter if it can score a set, else the default.
 func (m *material) useFilter(r *folder.Run, note func(string, ...any)) error {
 	f := r.Config.Filter.In(1)
 	rate := f.Rate
@@ -256,10 +257,10 @@ func (m *material) useFilter(r *folder.Run, note func(string, ...any)) error {
 	entry, err := filters.Find(cmp.Or(m.options.Scorer, f.Scorer))
 	switch {
 	case m.options.Scorer == "" && (err != nil || !entry.ByBankAlone()):
-		note("the filter of the run cannot judge a set: judging its embedding with %s", filters.Default().Scorer)
+		note("the filter of the run cannot score a whole set: scoring its embedding with %s", filters.Default().Scorer)
 		f.Scorer, f.Threshold = filters.Default().Scorer, filters.Default().Threshold
 	case err != nil || !entry.ByBankAlone():
-		return hint.Unfit("scorer", "%q cannot audit, expected one of %s", m.options.Scorer,
+		return hint.Unfit("scorer", "%q is no scorer of an audit, expected one of %s", m.options.Scorer,
 			strings.Join(audit.Names(), ", "))
 	case m.options.Scorer != "":
 		f.Scorer, f.Threshold = m.options.Scorer, filters.ThresholdSTRM
@@ -268,7 +269,7 @@ func (m *material) useFilter(r *folder.Run, note func(string, ...any)) error {
 	return f.Validate()
 }
 
-// readStored takes the images of a manifest with their stored features, with class probabilities, or with both.
+// readStored sets the material to the images of a manifest, with stored features, class probabilities, or both.
 func (m *material) readStored(ctx context.Context, in Input, h Host) error {
 	root := cmp.Or(in.Root, extraction.PicturesOf(in.Features))
 	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "", Names: in.Columns,
@@ -300,7 +301,7 @@ func (m *material) readStored(ctx context.Context, in Input, h Host) error {
 	return nil
 }
 
-// openStore opens the store, and checks its contents.
+// openStore opens the feature store and verifies its files.
 func (m *material) openStore(ctx context.Context, in Input, note func(string, ...any)) error {
 	store, err := features.Open(in.Features)
 	if err != nil {
@@ -316,7 +317,7 @@ func (m *material) openStore(ctx context.Context, in Input, note func(string, ..
 	return err
 }
 
-// joinStore joins the images to judge with their features.
+// joinStore looks up the features of the images to audit.
 func (m *material) joinStore(ctx context.Context) error {
 	data, free, err := run.JoinTrain(ctx, m.d, m.store)
 	m.free = free

@@ -19,7 +19,8 @@ import (
 	"winnow/internal/text"
 )
 
-// addProbabilities judges by class probabilities that any model gave. A store finds everything else.
+// addProbabilities sets up scoring by class probabilities from a file, which any model may have predicted. Duplicates,
+// outliers and class statistics still need a feature store.
 func (m *material) addProbabilities(file string, note func(string, ...any)) error {
 	t, err := readTable(file)
 	if err != nil {
@@ -48,8 +49,8 @@ func (m *material) addProbabilities(file string, note func(string, ...any)) erro
 		return fmt.Errorf("audit: %s: %w", file, err)
 	}
 	if wrong, of := countDisagreeing(p, m.set.Labels); guessed != "" && 2*wrong > of {
-		return fmt.Errorf("audit: %s: %s, but found %d of %d labels that are not the most probable class: name the "+
-			"columns by a header: path,%s", file, guessed, wrong, of, strings.Join(text.First(names, 2), ","))
+		return fmt.Errorf("audit: %s: %s, but then %d of %d labels differ from the most probable class: name the "+
+			"columns in a header such as path,%s", file, guessed, wrong, of, strings.Join(text.First(names, 2), ","))
 	}
 	m.by.Given, m.options.Whiten, m.classes = audit.ByProbabilities(p, m.set.Labels), true, names
 	return nil
@@ -58,13 +59,13 @@ func (m *material) addProbabilities(file string, note func(string, ...any)) erro
 // table is a matrix of probabilities from a file.
 type table struct {
 	x     blas32.General
-	names []string // of the columns; nil: the file has none
-	paths []string // of the rows; nil: the rows are the manifest's, in its order
+	names []string // of the columns; nil if the file has no header
+	paths []string // of the rows; nil if the rows follow the order of the manifest
 }
 
-// findClassColumns returns the column of each class of a manifest, -1 for classes that are only true labels: "none of
-// these", for example, is no column. The columns are named by the labels. Without names, labels that are whole numbers
-// count the columns from 0, and others are taken in their order, as guessed says.
+// findClassColumns returns the table's column for each class of a manifest, and -1 for a class that occurs only as a
+// true label, such as "none of these". A header must name the columns by the labels. Without a header, a whole number
+// as label is a column index from 0; other labels are assigned in alphabetical order. guessed describes this choice.
 func (t *table) findClassColumns(d *datasets.Dataset) (column []int, names []string, guessed string, err error) {
 	used, labels := make([]bool, len(d.Classes)), []string(nil)
 	for i := range d.Samples {
@@ -82,7 +83,7 @@ func (t *table) findClassColumns(d *datasets.Dataset) (column []int, names []str
 	}
 	switch {
 	case labels == nil:
-		return nil, nil, "", errors.New("no image of the manifest has a label, expected labels to judge")
+		return nil, nil, "", errors.New("no image of the manifest has a label, expected labels to score")
 	case t.names != nil:
 		names = t.names
 	case numbered:
@@ -95,14 +96,14 @@ func (t *table) findClassColumns(d *datasets.Dataset) (column []int, names []str
 			names[int(n)] = name
 		}
 		if len(labels) < t.x.Cols {
-			guessed = "its columns are counted from 0"
+			guessed = "its columns are numbered from 0"
 		}
 	case len(labels) == t.x.Cols:
 		names = slices.Sorted(slices.Values(labels))
-		guessed = "its columns are taken for the classes in alphabetical order: " + nameFirstFive(names)
+		guessed = "its columns are assumed to be the classes in alphabetical order: " + nameFirstFive(names)
 	default:
-		return nil, nil, "", fmt.Errorf("found %d columns for %d labels, expected one each, or a header that names "+
-			"them", t.x.Cols, len(labels))
+		return nil, nil, "", fmt.Errorf("found %d columns for %d labels, expected one column for each label, or a "+
+			"header that names the columns", t.x.Cols, len(labels))
 	}
 	column = slices.Repeat([]int{-1}, len(d.Classes))
 	for k, name := range d.Classes {
@@ -110,24 +111,24 @@ func (t *table) findClassColumns(d *datasets.Dataset) (column []int, names []str
 			continue
 		}
 		if column[k] = slices.Index(names, name); column[k] < 0 {
-			return nil, nil, "", fmt.Errorf("found no column for the label %q, but %s", name, nameFirstFive(names))
+			return nil, nil, "", fmt.Errorf("no column for the label %q among %s", name, nameFirstFive(names))
 		}
 	}
 	return column, names, guessed, nil
 }
 
-// selectProbabilities returns the probabilities of the manifest's images at these positions.
+// selectProbabilities returns one row of probabilities for each image of ids, which are positions in the manifest.
 func (t *table) selectProbabilities(d *datasets.Dataset, ids []int) (blas32.General, error) {
 	at := map[string]int{}
 	for i, path := range t.paths {
 		if _, twice := at[path]; twice {
-			return t.x, fmt.Errorf("two rows are for %q, expected one for each image", path)
+			return t.x, fmt.Errorf("two rows for %q, expected one row for each image", path)
 		}
 		at[path] = i
 	}
 	n := d.SourceRows()
 	if t.paths == nil && t.x.Rows != n {
-		return t.x, fmt.Errorf("%d rows, expected %d as in the manifest, in its order, or a column path", t.x.Rows, n)
+		return t.x, fmt.Errorf("%d rows, expected the %d of the manifest in its order, or a column path", t.x.Rows, n)
 	}
 	out := features.NewMatrix(len(ids), t.x.Cols)
 	for i, id := range ids {
@@ -135,7 +136,7 @@ func (t *table) selectProbabilities(d *datasets.Dataset, ids []int) (blas32.Gene
 		if t.paths != nil {
 			var ok bool
 			if row, ok = at[d.Samples[id].Path]; !ok {
-				return out, fmt.Errorf("found no row for %q, expected one for each of the %d images judged",
+				return out, fmt.Errorf("no row for %q, expected one row for each of the %d audited images",
 					d.Samples[id].Path, len(ids))
 			}
 		}
@@ -147,7 +148,7 @@ func (t *table) selectProbabilities(d *datasets.Dataset, ids []int) (blas32.Gene
 	return out, nil
 }
 
-// countDisagreeing counts the labels that are not the most probable class, of those that are known.
+// countDisagreeing counts the labelled images, and among them those whose label is not the most probable class.
 func countDisagreeing(p blas32.General, labels []int) (wrong, of int) {
 	for i, y := range labels {
 		if y != features.Unlabelled {
@@ -160,7 +161,7 @@ func countDisagreeing(p blas32.General, labels []int) (wrong, of int) {
 	return wrong, of
 }
 
-// checkProbabilities refuses a row that holds no probabilities of classes.
+// checkProbabilities returns an error unless the values of a row are probabilities that sum to 1.
 func checkProbabilities(row []float32) error {
 	var sum float64
 	for k, v := range row {
@@ -175,7 +176,7 @@ func checkProbabilities(row []float32) error {
 	return nil
 }
 
-// nameFirstFive names the first five.
+// nameFirstFive lists the first five names, and how many names there are if there are more.
 func nameFirstFive(names []string) string {
 	list := strings.Join(text.First(names, 5), ", ")
 	if len(names) > 5 {
@@ -184,14 +185,14 @@ func nameFirstFive(names []string) string {
 	return list
 }
 
-// aside are columns that hold no probabilities. A column without a name numbers the rows.
+// aside holds the names of columns that hold no probabilities. A column without a name is a row index.
 var aside = []string{"", "path", "label", "given_label", "true_label", "split"}
 
-// mostTable is the largest size of a table's file.
+// mostTable is the largest accepted file, in bytes.
 const mostTable = 8 << 30
 
-// readTable reads a matrix from a NumPy array or a CSV file. The first line of a CSV file names the columns unless it
-// holds numbers.
+// readTable reads a matrix from a NumPy array or a CSV file. The first line of a CSV file is a header unless it holds
+// probabilities.
 func readTable(path string) (*table, error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -229,7 +230,7 @@ func readTable(path string) (*table, error) {
 	return t, nil
 }
 
-// readCSV reads a row from each line.
+// readCSV appends one row of the table for each line of a CSV file.
 func (t *table) readCSV(r io.Reader) error {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
@@ -265,9 +266,9 @@ func (t *table) readCSV(r io.Reader) error {
 	return nil
 }
 
-// findColumns finds in the first line the column of paths, -1 for none, and the columns of probabilities. named reports
-// whether it names them: not all fields are numbers, or they are 0, 1, 2, …, the header that other tools give a table
-// without names.
+// findColumns finds in the first line the column of paths (-1 if there is none) and the columns of probabilities. named
+// reports whether the line is a header: some field is not a number, or the fields are 0, 1, 2, …, as other tools
+// write the header of a table without names.
 func (t *table) findColumns(record []string) (path int, use []int, named bool) {
 	record[0] = strings.TrimPrefix(record[0], "\ufeff")
 	counts := true

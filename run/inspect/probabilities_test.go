@@ -21,7 +21,7 @@ import (
 	"winnow/run/extraction"
 )
 
-// predicted holds a model's probabilities for four images; the third is labelled dog and looks like a cat.
+// predicted holds a model's probabilities for four images. The third image has the label dog, but is predicted as cat.
 var predicted = []float32{
 	.8, .1, .1,
 	.1, .8, .1,
@@ -40,7 +40,7 @@ func npy(t testing.TB, values []float32) string {
 	return out.String()
 }
 
-// lines writes the probabilities as CSV, rows in the given order, each with its prefix.
+// lines formats the probabilities as CSV: a header, then the rows in the given order, each after its string of before.
 func lines(head string, order []int, before ...string) string {
 	text := head
 	for _, i := range order {
@@ -52,7 +52,7 @@ func lines(head string, order []int, before ...string) string {
 	return text
 }
 
-// judgedBy audits files with these contents.
+// judgedBy audits files with these contents, and returns the report and the notes.
 func judgedBy(t *testing.T, labels, name, probs string) (*Report, string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -68,11 +68,11 @@ func judgedBy(t *testing.T, labels, name, probs string) (*Report, string, error)
 	return a, strings.ReplaceAll(notes.String(), dir+"/", ""), err
 }
 
-// Every form of the same table finds the same suspect.
+// An audit finds the same suspect whatever the file format of the probabilities and the kind of labels.
 func TestProbabilitiesInEveryForm(t *testing.T) {
 	numbers := "given_label,true_label\n0,0\n1,1\n1,0\n2,2\n"
 	nothing := strings.Replace(numbers, "1,0", "1,none of these", 1)
-	const guessed = "its columns are taken for the classes in alphabetical order: cat, dog, eel\n"
+	const guessed = "its columns are assumed to be the classes in alphabetical order: cat, dog, eel\n"
 	all := []int{0, 1, 2, 3}
 	for _, form := range []struct{ labels, name, text, told string }{
 		{labelled, "p.npy", npy(t, predicted), "p.npy: " + guessed},
@@ -106,13 +106,13 @@ func TestProbabilitiesInEveryForm(t *testing.T) {
 		}
 		if rest := strings.TrimSuffix(told, "no class statistics: there are no features of the "+
 			"images\n"); rest != form.told {
-			t.Errorf("%s: told %q, expected %q", form.name, rest, form.told)
+			t.Errorf("%s: notes %q, expected %q", form.name, rest, form.told)
 		}
 	}
 }
 
 func TestProbabilitiesRefused(t *testing.T) {
-	turned := make([]float32, 0, len(predicted)) // as if the columns were dog, eel, cat
+	turned := make([]float32, 0, len(predicted)) // the columns in the order dog, eel, cat
 	for p := range slices.Chunk(predicted, 3) {
 		turned = append(turned, p[1], p[2], p[0])
 	}
@@ -122,20 +122,20 @@ func TestProbabilitiesRefused(t *testing.T) {
 		return p
 	}
 	for _, c := range []struct{ labels, name, text, want string }{
-		{labelled, "p.npy", npy(t, predicted[:9]), "3 rows, expected 4 as in the manifest"},
+		{labelled, "p.npy", npy(t, predicted[:9]), "3 rows, expected the 4 of the manifest"},
 		{labelled, "p.npy", npy(t, changed(4, -2)), `"b.png": column 1 is -2, expected a probability: apply softmax`},
 		{labelled, "p.npy", npy(t, changed(4, .1)), `"b.png": the row sums to 0.3`},
 		{labelled + "e.png,fox\n", "p.npy", npy(t, predicted), "3 columns for 4 labels"},
 		{labelled, "p.csv", lines("cat,dog,cow\n", []int{0, 1, 2, 3}),
-			`found no column for the label "eel", but cat, dog, cow`},
+			`no column for the label "eel" among cat, dog, cow`},
 		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 2}, "a.png", "b.png", "c.png"),
-			`found no row for "d.png"`},
+			`no row for "d.png"`},
 		{labelled, "p.csv", lines("path,cat,dog,eel\n", []int{0, 1, 1}, "a.png", "b.png"),
-			`two rows are for "b.png"`},
+			`two rows for "b.png"`},
 		{labelled, "p.csv", ".5,.5\n.5,x\n", `line 2: strconv.ParseFloat: parsing "x"`},
 		{labelled, "p.csv", "", "0 rows of 0 probabilities"},
 		{labelled, "p.pkl", "", `found the ending ".pkl", expected .npy or .csv`},
-		{labelled, "p.npy", npy(t, turned), "labels that are not the most probable class: name the columns"},
+		{labelled, "p.npy", npy(t, turned), "labels differ from the most probable class: name the columns"},
 		{"path\nx\n", "p.npy", npy(t, predicted), "expected the columns path and label"},
 	} {
 		if _, _, err := judgedBy(t, c.labels, c.name, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -144,11 +144,11 @@ func TestProbabilitiesRefused(t *testing.T) {
 	}
 }
 
-// noting returns a host that takes notes.
+// noting returns a host that passes its notes to a function.
 func noting(note func(f string, args ...any)) Host { return Host{Host: extraction.Host{Note: note}} }
 
-// On predictions of networks for labels by people, the order is at least as good as the better of self-confidence and
-// margin: AUROC and average precision within .001, precision at the true number of errors within .005.
+// On human labels and the predictions of networks, winnow ranks at least as well as the better of self-confidence and
+// margin. Tolerances: .001 for AUROC and average precision, .005 for precision at the true number of label errors.
 func TestProbabilitiesOfPeople(t *testing.T) {
 	for _, kind := range []string{"aggre", "worst"} {
 		for _, net := range []string{"resnet18", "swin"} {
@@ -173,7 +173,7 @@ func TestProbabilitiesOfPeople(t *testing.T) {
 				ours[s.Row] = float64(i)
 			}
 			best, got := betterOf(measured(t, self, wrong), measured(t, margin, wrong)), measured(t, ours, wrong)
-			t.Logf("%s %s: the better of self-confidence and margin %.4f, ours %.4f", kind, net, best, got)
+			t.Logf("%s %s: the better of self-confidence and margin %.4f, winnow %.4f", kind, net, best, got)
 			for k, slack := range []float64{.001, .001, .005} {
 				if got[k] < best[k]-slack {
 					t.Errorf("%s %s: AUROC, AP and precision at n are %.4f, expected %.4f", kind, net, got, best)
@@ -183,7 +183,7 @@ func TestProbabilitiesOfPeople(t *testing.T) {
 	}
 }
 
-// truths reads the given labels and whether they are wrong.
+// truths reads the given labels, and whether each is wrong.
 func truths(t *testing.T, path string) (given []int, wrong []bool) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -209,7 +209,7 @@ func betterOf(a, b [3]float64) [3]float64 {
 	return [3]float64{max(a[0], b[0]), max(a[1], b[1]), max(a[2], b[2])}
 }
 
-// measured returns AUROC, average precision and precision at the true number of errors.
+// measured returns AUROC, average precision, and precision at the true number of label errors.
 func measured(t *testing.T, order []float64, wrong []bool) [3]float64 {
 	t.Helper()
 	n, rows := 0, make([]int, len(order))

@@ -11,15 +11,14 @@ import (
 	"winnow/run/folder"
 )
 
-// RateReport is an estimate of the share of wrong labels, without a score for any label.
+// RateReport is an estimate of the noise rate, without scores of single labels.
 type RateReport struct {
-	Images   int              `json:"images"` // labelled, among those to judge
+	Images   int              `json:"images"` // number of labelled images in the audited splits
 	Estimate folder.NoiseRate `json:"estimate"`
 	True     *float64         `json:"true_rate"` // null if the manifest has no true labels
 }
 
-// EstimateRate estimates how many labels of a manifest with stored features are wrong
-// (package noiserate).
+// EstimateRate estimates the share of wrong labels in a manifest with stored features (package noiserate).
 func EstimateRate(ctx context.Context, in Input, h Host) (r RateReport, err error) {
 	h.Host = h.Complete()
 	m := new(material)
@@ -54,10 +53,10 @@ func EstimateRate(ctx context.Context, in Input, h Host) (r RateReport, err erro
 	return r, nil
 }
 
-// Write writes the estimate for people.
+// Write writes the estimate as text.
 func (r RateReport) Write(w io.Writer) error {
-	fmt.Fprintf(w, "wrong labels: about %s, %d images judged; it finds few or none of the systematic mistakes, "+
-		"such as one class taken for another\n", r.Estimate, r.Estimate.Judged)
+	fmt.Fprintf(w, "wrong labels: about %s, from %d images; the estimate misses most systematic mistakes, "+
+		"such as a class confused with a similar class\n", r.Estimate, r.Estimate.Judged)
 	if r.True != nil {
 		fmt.Fprintf(w, "by the true labels of the manifest: %.1f %% are wrong\n", 100**r.True)
 	}

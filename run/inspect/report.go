@@ -15,76 +15,76 @@ import (
 	"winnow/run/folder"
 )
 
-// Report is an audit with names, as written.
+// Report is the result of an audit, with paths and class names instead of numbers, as written to JSON.
 type Report struct {
 	Scorer string `json:"scorer"`
-	// Blind says that features predict labels no better than chance, so that none is judged.
+	// Blind reports that the features predict labels no better than chance, so that no label is scored.
 	Blind bool    `json:"blind,omitempty"`
 	Why   string  `json:"scorer_chose,omitempty"`   // what the scorer chose for this set, and why
 	Rate  float64 `json:"rate"`                     // share of the labels that is flagged
-	Asked bool    `json:"rate_asked_for,omitempty"` // not by how likely each is wrong
-	// CalledWrong and ExpectedWrong count labels: those that are each likely wrong, and the expected number of all that
-	// are, many of them unlikely ones; nil if unknown.
+	Asked bool    `json:"rate_asked_for,omitempty"` // the user set Rate; else each flagged label is probably wrong
+	// CalledWrong is the number of flagged labels. ExpectedWrong is the expected number of all wrong labels, many of
+	// them not flagged: the sum of their probabilities; nil if unknown.
 	CalledWrong   int      `json:"called_wrong"`
 	ExpectedWrong *float64 `json:"expected_wrong"`
-	// Alike says that mistakes were tested to go to all classes alike; else the noise rate's interval assumes nothing.
+	// Alike reports that label errors spread evenly over all classes, by a test; the interval of Noise then assumes it.
 	Alike bool `json:"mistakes_alike"`
-	// Model is the backbone that the audit itself embedded the images with.
+	// Model is the backbone with which the audit embedded the images; "" if it was given features or probabilities.
 	Model     string             `json:"model,omitempty"`
-	Store     string             `json:"store,omitempty"` // the features that it made
+	Store     string             `json:"store,omitempty"` // folder of the features that the audit computed
 	Detection *eval.Detection    `json:"detection"`       // null if the true labels are unknown
 	Images    []suspects.Suspect `json:"images"`
-	// Unjudged counts images with nothing to compare with, such as those alone in their class; their score is 1
+	// Unjudged counts images that cannot be scored, such as the only image of a class; their score is 1
 	Unjudged int               `json:"unjudged"`
 	LeftOut  []lookup.LeftOut  `json:"left_out"`
-	Noise    *folder.NoiseRate `json:"estimated_noise"` // null if there is nothing to estimate it from
+	Noise    *folder.NoiseRate `json:"estimated_noise"` // null if it cannot be estimated
 	Classes  []Class           `json:"classes"`
-	Looked   bool              `json:"pictures_measured"` // so that Images have the problems of pictures
-	// Groups are the groups of copies; images have a group's number, from 1.
+	Looked   bool              `json:"pictures_measured"` // the images were read, and Images lists their problems
+	// Groups holds the groups of duplicates. An image refers to its group by a number from 1.
 	Groups []datasets.Duplicates `json:"copy_groups"`
 
-	Reading *datasets.Reading `json:"reading,omitempty"` // how the source was read, and what was left out
+	Reading *datasets.Reading `json:"reading,omitempty"` // how the source was read, and which files were left out
 
-	// Checked says what the decisions of people are, and what was learnt from them; nil: there are none.
+	// Checked summarizes the decisions of people and their effect; nil without decisions.
 	Checked *Decided `json:"checked,omitempty"`
 
-	// Check is the command that shows images drawn at random, which tell how many labels are wrong; "": none.
+	// Check is the command that shows random images to check, from which the noise rate is estimated; "": none.
 	Check string `json:"check_command,omitempty"`
 
-	// Names are shown to people in place of labels.
+	// Names holds the class names to print instead of labels.
 	Names classnames.Names `json:"-"`
 
 	result  audit.Result
-	decided map[int]datasets.Decision // what a run decided before its training
+	decided map[int]datasets.Decision // changes that an audited run made to its manifest before training
 	checks  *datasets.Checks
-	data    *datasets.Dataset // as it was judged
+	data    *datasets.Dataset // source with the audited images as its training split
 	ids     []int             // position in the manifest of each row of the result
-	source  *datasets.Dataset
-	store   *features.Store // of the images; nil: none
-	from    location.Source // the file that source was read from
-	root    location.Source // of its images, as named
+	source  *datasets.Dataset // as it was read
+	store   *features.Store   // features of the images; nil: none
+	from    location.Source   // where source was read from
+	root    location.Source   // folder of the images, as the user named it
 }
 
-// Class is what an audit finds about a class.
+// Class holds the statistics of a class.
 type Class struct {
 	Class  string  `json:"class"`
 	Images int     `json:"images"`
 	Kappa  float64 `json:"kappa"`
-	Purity float64 `json:"purity"` // estimated share of right labels, with its 95 % interval
+	Purity float64 `json:"purity"` // estimated share of right labels; Low and High are its 95 % interval
 	Low    float64 `json:"purity_low"`
 	High   float64 `json:"purity_high"`
-	Like   string  `json:"most_like"`
-	Alike  float64 `json:"likeness"`
-	Same   bool    `json:"looks_like_the_same"` // as most_like: one class under two names
+	Like   string  `json:"most_like"`           // the most similar other class
+	Alike  float64 `json:"likeness"`            // similarity to Like
+	Same   bool    `json:"looks_like_the_same"` // this class and Like may be one class under two names
 	Groups float64 `json:"sides_alike"`
 	Two    bool    `json:"looks_like_two"` // two classes under one name
 }
 
-// nameResult fills in the result; ids are the positions of its rows in the dataset.
+// nameResult fills the report from an audit's result. ids holds the dataset position of each row of the result.
 func (a *Report) nameResult(result audit.Result, ids []int, m *material, note func(string, ...any)) error {
 	d, classes := m.d, m.classes
 	if n := len(ids) - len(result.Suspects); n > 0 {
-		note("%d images have no label and are not judged", n)
+		note("%d images have no label and are not scored", n)
 	}
 	a.result, a.data, a.ids = result, d, ids
 	a.Scorer, a.Why, a.Blind = result.Scorer, result.Why, result.Blind
@@ -119,7 +119,7 @@ func (a *Report) nameResult(result audit.Result, ids []int, m *material, note fu
 	return a.measureAudit(d)
 }
 
-// measureAudit compares the audit with the true labels, if the manifest has them.
+// measureAudit compares the audit with the true labels, if the manifest has them. It leaves out checked labels.
 func (a *Report) measureAudit(d *datasets.Dataset) error {
 	wrong := make([]bool, len(a.ids))
 	for row, id := range a.ids {
@@ -133,7 +133,7 @@ func (a *Report) measureAudit(d *datasets.Dataset) error {
 	if !d.HasTruth(datasets.Train) {
 		return nil
 	}
-	open := a.result // of checked labels everything is known
+	open := a.result
 	open.Suspects = slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool { return e.Checked != "" })
 	if len(open.Suspects) == 0 {
 		a.Detection = nil

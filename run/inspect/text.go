@@ -16,16 +16,12 @@ import (
 )
 
 const (
-	shownImages = 3    // classes and images that a line names
-	nameWidth   = 32   // most letters of a label in a table
-	widestPath  = 60   // most letters of a path in a table
-	fewest      = 3    // images shown if none is flagged
-	sure        = 0.01 // probability below which a label is almost certainly wrong
+	shownImages = 3    // number of examples in a line
+	nameWidth   = 32   // maximal width of a label in a table, in characters
+	widestPath  = 60   // maximal width of a path in a table, in characters
+	fewest      = 3    // number of images shown if none is flagged
+	sure        = 0.01 // a label with a lower probability of being right is almost certainly wrong
 )
-
-// blind describes a set whose features foretell no label, nor do nearest images.
-const blind = "No label can be judged: these features do not separate the classes better than chance (another " +
-	"backbone may, unless most labels of a class are wrong)."
 
 // Called returns the images whose labels are flagged, most suspect first.
 func (a *Report) Called() (list []suspects.Suspect) {
@@ -37,144 +33,29 @@ func (a *Report) Called() (list []suspects.Suspect) {
 	return list
 }
 
-// Sentences describe the findings in plain words, the most important first.
-func (a *Report) Sentences() []string {
-	called := a.Called()
-	list := []string{a.formatWrongHeadline(len(called))}
-	if len(called) > 0 {
-		list = append(list, a.howSure(called))
-	}
-	if d := a.Detection; d != nil && d.Wrong > 0 {
-		list = append(list, fmt.Sprintf("The manifest knows the true labels: %d of %d are wrong (precision %.1f %%, "+
-			"recall %.1f %%, AUROC %.4f, AP %.4f).", d.Wrong, d.Samples, 100*d.Precision, 100*d.Recall, d.AUROC, d.AP))
-	} else if d != nil {
-		list = append(list, fmt.Sprintf("The manifest knows the true labels: none of %d is wrong.", d.Samples))
-	}
-	if a.Checked != nil {
-		list = append(list, a.Checked.Sentences()...)
-	}
-	if a.Unjudged > 0 {
-		list = append(list, fmt.Sprintf("Not judged: %s alone in a class, with nothing to compare with.",
-			text.Plural(a.Unjudged, "image")))
-	}
-	if n := len(a.LeftOut); n > 0 {
-		list = append(list, fmt.Sprintf("Left out: %s could not be read; the first is %s: %s.", text.Plural(n, "image"),
-			text.Line(a.LeftOut[0].Path), text.Line(a.LeftOut[0].Reason)))
-	}
-	return list
-}
-
-// formatWrongHeadline says how many labels look wrong.
-func (a *Report) formatWrongHeadline(called int) string {
-	judged := len(a.Images) - a.Unjudged
-	if c := a.Checked; c != nil { // the others
-		judged -= c.Right + c.Wrong
-	}
-	said := fmt.Sprintf("%d of %d labels look wrong", called, judged)
-	switch {
-	case len(a.Images) > 0 && a.Unjudged == len(a.Images):
-		return "No label can be judged: fewer than two classes have two images or more."
-	case a.Asked:
-		said = fmt.Sprintf("%d of %d labels are flagged, as many as asked for", called, judged)
-	case a.Blind:
-		return blind
-	case called == 0:
-		said = fmt.Sprintf("None of %d labels looks wrong", judged)
-	case called == 1:
-		said = fmt.Sprintf("1 of %d labels looks wrong", judged)
-	}
-	if a.Noise == nil {
-		return said + ". How many are wrong is not known."
-	}
-	return said + ". " + a.howMany(len(a.Images)-a.Unjudged) + "."
-}
-
-// howMany says how many labels are wrong, what is counted and what cannot be seen.
-func (a *Report) howMany(judged int) string {
-	n := a.Noise
-	if c := a.Checked; c != nil && c.Random != nil {
-		return fmt.Sprintf("Of all %d labels, between %s and %s %% are wrong (%.0f to %.0f), with 95 %% confidence: "+
-			"%d of %d drawn at random were", judged, formatPercent(n.Low), formatPercent(n.High), n.Low*float64(judged),
-			n.High*float64(judged), c.Random.Wrong, c.Random.Images)
-	}
-	said := fmt.Sprintf("Of all labels, between %s and %s %%", formatPercent(n.Low), formatPercent(n.High))
-	counts := fmt.Sprintf("%.0f to %.0f", n.Low*float64(judged), n.High*float64(judged))
-	if a.ExpectedWrong != nil {
-		counts = fmt.Sprintf("about %.0f expected, %s", *a.ExpectedWrong, counts)
-	}
-	if a.Alike {
-		return fmt.Sprintf("%s are wrong (%s), as the mistakes found go to all classes equally", said, counts)
-	}
-	said = fmt.Sprintf("%s may be wrong (%s): systematic mistakes cannot be distinguished from similar classes",
-		said, counts)
-	if a.Check != "" {
-		said += fmt.Sprintf("; %d checks of random images settle it: %s", Checked, a.Check)
-	}
-	return said
-}
-
-// rateKnown reports whether the audit knows how many labels are wrong in all, so that nobody need check random images.
-func (a *Report) rateKnown() bool {
-	return a.Noise != nil && (a.Alike || a.Checked != nil && a.Checked.Random != nil)
-}
-
-// Checked is the number of random images whose labels a person checks to learn how many are wrong.
-const Checked = 60
-
-// formatPercent returns a share in percent, with a decimal if that matters.
-func formatPercent(share float64) string {
-	if share > 0 && share < 0.0995 {
-		return fmt.Sprintf("%.1f", 100*share)
-	}
-	return fmt.Sprintf("%.0f", 100*share)
-}
-
-// howSure says how many of the labels flagged are expected to be wrong.
-func (a *Report) howSure(called []suspects.Suspect) string {
-	if !audit.Named(a.Scorer).Probability {
-		return fmt.Sprintf("Scores of %s only rank labels: they do not say how many of these are wrong.", a.Scorer)
-	}
-	wrong, certain := 0.0, 0
-	for _, e := range called {
-		wrong += 1 - e.Score
-		if e.Score < sure {
-			certain++
-		}
-	}
-	if len(called) == 1 {
-		return fmt.Sprintf("It is wrong with a probability of %.0f %%.", 100*wrong)
-	}
-	said := fmt.Sprintf("Expect about %.0f of these %d to be wrong (%.0f %%)", wrong, len(called),
-		100*wrong/float64(len(called)))
-	if certain == 0 {
-		return said + "."
-	}
-	return fmt.Sprintf("%s; for %d of them the probability is above 99 %%.", said, certain)
-}
-
-// listJudged returns the images that were judged.
+// listJudged returns the images that were scored and not checked by people.
 func (a *Report) listJudged() []suspects.Suspect {
 	return slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool {
 		return e.Unjudged || e.Checked != ""
 	})
 }
 
-// Worst is a class with labels that are flagged.
+// Worst counts the flagged labels of a class.
 type Worst struct {
 	Class          string
-	Images, Called int
-	Suggested      string // most often; "": none
-	Times          int
+	Images, Called int    // all images with this given label, and the flagged images
+	Suggested      string // the most frequent suggested label; "": none
+	Times          int    // how often Suggested is suggested
 }
 
-// Worst returns the classes with labels that are flagged, those with the most first.
+// Worst returns the classes with flagged labels, those with the most flagged labels first.
 func (a *Report) Worst() (list []Worst) {
 	images := map[string]int{}
 	for _, e := range a.Images {
 		images[e.Given]++
 	}
 	for class, s := range mostSuggested(a.Images) {
-		if s.times < 2 && s.called > 1 { // once says little
+		if s.times < 2 && s.called > 1 { // a single suggestion is no trend
 			s.label, s.times = "", 0
 		}
 		list = append(list, Worst{class, images[class], s.called, s.label, s.times})
@@ -191,7 +72,7 @@ type Confusion struct {
 	Times            int
 }
 
-// Confusions returns the confusions of the labels flagged, the most frequent first.
+// Confusions returns the pairs of given and suggested label of the flagged images, the most frequent first.
 func (a *Report) Confusions() (list []Confusion) {
 	times := map[[2]string]int{}
 	for _, e := range a.Called() {
@@ -209,8 +90,8 @@ func (a *Report) Confusions() (list []Confusion) {
 	return list
 }
 
-// WriteText writes for people how many labels look wrong and how certain that is, in which classes most are, the top
-// most suspect images as examples, and how many findings of each kind there are.
+// WriteText writes a summary as text: how many labels look wrong and how certain that is, the classes with the most
+// flagged labels, the top most suspect images, and the number of findings of each other kind.
 func (a *Report) WriteText(w io.Writer, top int) {
 	for _, s := range a.Sentences() {
 		fmt.Fprintln(w, s)
@@ -223,7 +104,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		fmt.Fprintf(w, "Most are in %s.\n", strings.Join(most, ", "))
 	}
 	title, list := "most suspect", text.First(a.Called(), top)
-	if len(list) == 0 && !a.Blind { // these are still worth a look
+	if len(list) == 0 && !a.Blind { // without flagged labels, show the lowest scores
 		title, list = "least certain, not flagged", text.First(a.listJudged(), min(top, fewest))
 	}
 	if len(list) > 0 {
@@ -245,7 +126,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 			lead = ""
 		}
 	}
-	fmt.Fprintf(w, "\n%s judged by %s", text.Plural(len(a.Images), "image"), a.Scorer)
+	fmt.Fprintf(w, "\n%s scored by %s", text.Plural(len(a.Images), "image"), a.Scorer)
 	if a.Why != "" {
 		fmt.Fprintf(w, ": %s", a.Why)
 	}
@@ -261,13 +142,13 @@ func shownPath(path string) string {
 	return path
 }
 
-// Source returns the folder, the .zip file or the manifest that was judged.
+// Source returns the folder, the .zip file or the manifest that was audited.
 func (a *Report) Source() location.Source { return a.from }
 
 // Root returns the folder or the .zip file of the images.
 func (a *Report) Root() location.Source { return imageroot.Resolve(a.root, a.from) }
 
-// formatSuggested returns the suggested label as text: – if none fits better, or that the image fits none.
+// formatSuggested returns the suggested label, "fits no class" for an outlier, or – if the given label fits best.
 func (a *Report) formatSuggested(e suspects.Suspect) string {
 	switch {
 	case e.Suggested != e.Given:
@@ -278,12 +159,12 @@ func (a *Report) formatSuggested(e suspects.Suspect) string {
 	return "–"
 }
 
-// showClassName returns the name of a class for a line of text.
+// showClassName returns the name of a class, shortened to fit a line of text.
 func (a *Report) showClassName(label string) string {
 	return text.Shortened(a.Names.Of(label), nameWidth)
 }
 
-// scoreText returns a score as text, a probability in percent.
+// scoreText formats a score, as a percentage if it is a probability.
 func scoreText(v float64, probability bool) string {
 	if probability {
 		return text.Chance(v)
@@ -291,14 +172,15 @@ func scoreText(v float64, probability bool) string {
 	return text.Score(v)
 }
 
-// suggestedMost is the most frequent suggestion for the images of a class that are flagged.
+// suggestedMost is the most frequent suggestion for the flagged images of a class.
 type suggestedMost struct {
-	called int // images
+	called int // number of flagged images
 	label  string
 	times  int
 }
 
-// mostSuggested returns the most frequent suggestion in every class; ties go to the label first in alphabetical order.
+// mostSuggested returns the most frequent suggestion for each class with flagged images. Of equally frequent labels it
+// takes the first in alphabetical order.
 func mostSuggested(images []suspects.Suspect) map[string]suggestedMost {
 	pairs, out := map[[2]string]int{}, map[string]suggestedMost{}
 	for _, e := range images {
@@ -319,17 +201,17 @@ func mostSuggested(images []suspects.Suspect) map[string]suggestedMost {
 	return out
 }
 
-// oddity is a kind of finding besides suspects.
+// oddity is a kind of finding other than label errors.
 type oddity struct {
 	What  string
 	N     int
-	First []string // names of examples
+	First []string // examples
 }
 
-// String gives the number and the first names.
+// String returns the number of findings and the first examples.
 func (o oddity) String() string { return formatCounted(o.N, o.First) }
 
-// Oddities lists the findings besides suspects.
+// Oddities returns the kinds of findings other than label errors.
 func (a *Report) Oddities() []oddity {
 	if a.Noise == nil || a.result.NoFindings != nil {
 		return nil
@@ -350,7 +232,7 @@ func (a *Report) Oddities() []oddity {
 	}
 	groups, some := a.groupsByKind(), ""
 	if len(a.Images) > findings.AllCompared {
-		some = " (95 % of such pairs are found in a set this large)"
+		some = " (in a set this large, the search finds 95 % of such pairs)"
 	}
 	faulty, which := a.listProblems()
 	if which != "" {
@@ -358,27 +240,23 @@ func (a *Report) Oddities() []oddity {
 	}
 	list := []oddity{
 		{"images that fit no class", len(outliers), outliers},
-		{"copies with other labels, one of them likelier" + some, len(groups.settled), groups.settled},
-		{"copies whose labels contradict each other: look", len(groups.look), groups.look},
-		{"copies with the same label", len(groups.same), groups.same},
-		{"copies in two splits (a leak)", len(groups.leak), groups.leak},
+		{"duplicates with different labels, one of them likelier" + some, len(groups.settled), groups.settled},
+		{"duplicates with different labels, decide by eye", len(groups.look), groups.look},
+		{"duplicates with the same label", len(groups.same), groups.same},
+		{"duplicates in two splits (a leak)", len(groups.leak), groups.leak},
 		{"classes that look the same as another", len(same), same},
 		{"classes that look like two", len(two), two},
 	}
 	if a.Looked {
-		list = slices.Insert(list, 5, oddity{"pictures with problems" + which, len(faulty), faulty})
+		list = slices.Insert(list, 5, oddity{"images with problems" + which, len(faulty), faulty})
 	}
 	return list
 }
 
-// formatCounted returns a number of things with the first of their names.
+// formatCounted formats the count n and the first entries of list.
 func formatCounted(n int, list []string) string {
 	if n == 0 {
 		return "none"
 	}
-	all := fmt.Sprintf("%d: %s", n, text.Line(strings.Join(text.First(list, shownImages), ", ")))
-	if len(list) > shownImages {
-		all += ", …"
-	}
-	return all
+	return fmt.Sprintf("%d: %s", n, text.Line(formatExamples(list)))
 }

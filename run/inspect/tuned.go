@@ -26,24 +26,25 @@ import (
 	"winnow/run/tuning"
 )
 
-// Tuning says which networks are fine-tuned to judge images that they have not seen. The zero value fine-tunes none.
+// Tuning holds the settings of networks that are fine-tuned to score images outside their training folds. The zero
+// value fine-tunes none.
 type Tuning struct {
 	Weights string // the part of the network to train, as winnow train names it; "": none
-	Augment string // a recipe of package backbone; "": by the images
-	Kept    string // folder where results of finished folds are kept for the next audit of the same images; "": none
+	Augment string // a recipe of package backbone; "": chosen by whether the images are grey
+	Kept    string // folder that keeps the results of finished folds for the next audit; "": none
 }
 
-// allowedMemory returns the bytes allowed.
+// allowedMemory returns the memory limit in bytes.
 func (m *material) allowedMemory() int64 { return cmp.Or(m.options.MaxMem, eval.DefaultMaxMem) }
 
-// setTuning makes the auditor fine-tune, for each fold, a network as open returns it for the settings. It decides how
-// many images a network learns from at a time, and how they are augmented.
+// setTuning makes the auditor fine-tune a network for each fold; open returns the network for given settings. setTuning
+// chooses the number of images in a chunk by the memory limit, and the augmentation.
 func (m *material) setTuning(t Tuning, h Host, open func(config.Finetune) (*tuning.Live, error)) error {
 	if t.Weights == "" {
 		return nil
 	}
 	if !audit.Named(m.options.Scorer).Trains {
-		return fmt.Errorf("audit: finetune: scorer %s learns nothing, expected combined or crossfit", m.options.Scorer)
+		return fmt.Errorf("audit: finetune: scorer %s trains nothing, expected combined or crossfit", m.options.Scorer)
 	}
 	f := config.Default().Finetune
 	f.Weights, f.CacheLimit = t.Weights, text.Bytes(m.allowedMemory()/4)
@@ -53,8 +54,8 @@ func (m *material) setTuning(t Tuning, h Host, open func(config.Finetune) (*tuni
 	}
 	held, room := first.Held(), m.allowedMemory()/2
 	if held > room {
-		return hint.With(fmt.Errorf("audit: fine-tuning %s needs about %s for an image, expected at most half of the "+
-			"memory allowed, %s", t.Weights, text.Approx(held), text.Approx(room)),
+		return hint.With(fmt.Errorf("audit: fine-tuning %s needs about %s for each image, expected at most %s, half "+
+			"of the memory limit", t.Weights, text.Approx(held), text.Approx(room)),
 			"allow %d MiB of memory, or train less of the network", held>>19+1)
 	}
 	first.Settings.Chunk = int(max(1, room/max(held, 1)))
@@ -71,7 +72,7 @@ func (m *material) setTuning(t Tuning, h Host, open func(config.Finetune) (*tuni
 	if err != nil {
 		return err
 	}
-	first.Augment = augment.Fitting(first.Backbone.Preprocessing) // networks judge the features of the store
+	first.Augment = augment.Fitting(first.Backbone.Preprocessing) // held-out images are scored by their stored features
 	h.Note("%s is fine-tuned for each of %d folds, with images augmented by %s", first.Backbone.Name,
 		crossfit.TunedFolds, first.Settings.Augment)
 	rt, err := h.Runtime()
@@ -85,7 +86,7 @@ func (m *material) setTuning(t Tuning, h Host, open func(config.Finetune) (*tuni
 			if err != nil {
 				return crossfit.Tuned{}, err
 			}
-			cfg.Note = func(string, ...any) {} // notes once are enough
+			cfg.Note = func(string, ...any) {} // only the first network writes notes
 			live.Use(rt)
 			result, err := l.Fit(ctx, network{live})
 			return result, errors.Join(err, live.Close())
@@ -94,7 +95,7 @@ func (m *material) setTuning(t Tuning, h Host, open func(config.Finetune) (*tuni
 	return nil
 }
 
-// network is a backbone that learns for crossfit.
+// network lets crossfit train a backbone.
 type network struct{ *tuning.Live }
 
 func (n network) Encoder(ctx context.Context, h *head.Head, set features.Set, batch int,
@@ -103,11 +104,11 @@ func (n network) Encoder(ctx context.Context, h *head.Head, set features.Set, ba
 		Resting: func() bool { return false }, Source: views})
 }
 
-// mostKept is the largest size of a kept lesson.
+// mostKept is the largest accepted file of a lesson, in bytes.
 const mostKept = 8 << 30
 
-// keepLesson returns the result of a lesson that an earlier audit kept in a folder; else it calls learn and keeps the
-// result, behind a sum of everything it depends on and of itself.
+// keepLesson returns the result of a lesson that an earlier audit stored in dir. Without one, it calls learn and stores
+// the result there. The file starts with a checksum of the result and everything that the result depends on.
 func keepLesson(dir string, l *crossfit.Lesson, cfg tuning.Config,
 	learn func() (crossfit.Tuned, error)) (t crossfit.Tuned, err error) {
 	if dir == "" {

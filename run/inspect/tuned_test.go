@@ -14,7 +14,7 @@ import (
 	"winnow/run/inspect"
 )
 
-// newTuned returns a studio that judges images by glyphnet with its last stage fine-tuned for each fold.
+// newTuned returns a studio that audits images with glyphnet, whose last stage is fine-tuned for each fold.
 func newTuned(t *testing.T, photos, kept string) *studio {
 	s := newStudio(t, photos)
 	s.Scorer, s.Tuning = "crossfit", inspect.Tuning{Weights: "stage3", Kept: kept}
@@ -32,9 +32,8 @@ func asJSON(t *testing.T, a *inspect.Report) string {
 	return out.String()
 }
 
-// An audit finds images in wrong folders by fine-tuned networks. One that was stopped between folds continues to the
-// same bytes. Finished folds are not learned again unless something that they depend on has changed or their file is
-// damaged.
+// An audit with fine-tuned networks finds misplaced images. An audit that was stopped between folds continues to the
+// same bytes. A finished fold is trained again only if something that it depends on has changed or its file is damaged.
 func TestFinetunedFoldsAreKept(t *testing.T) {
 	photos, wrong := drawChecked(t, flat)
 	whole := newTuned(t, photos, "")
@@ -76,7 +75,7 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 		{"seed", func(s *studio) { s.Seed++ }},
 		{"pictures", func(s *studio) { s.Tuning.Augment = "none" }},
 		{"weights", func(s *studio) { s.Tuning.Weights = "stage2" }},
-		{"damaged file", func(*studio) { // it stays so
+		{"damaged file", func(*studio) { // the last case: the file stays damaged
 			data, err := os.ReadFile(files[0])
 			if err == nil {
 				data[len(data)/2]++
@@ -111,7 +110,7 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 	}
 	for what, change := range map[string]func(*studio){
 		"found no such stage":      func(s *studio) { s.Tuning.Weights = "layer9" },
-		"fitted learns nothing":    func(s *studio) { s.Scorer = "fitted" },
+		"fitted trains nothing":    func(s *studio) { s.Scorer = "fitted" },
 		`"wild"`:                   func(s *studio) { s.Tuning.Augment = "wild" },
 		"fine-tuning stage3 needs": func(s *studio) { s.MaxMem = 1 << 10 },
 	} {

@@ -15,12 +15,12 @@ import (
 	"winnow/internal/text"
 )
 
-// Files are the files that an audit writes, and how.
+// Files holds the names and options of the files that an audit writes.
 type Files struct {
-	Out, Clean string // "": none
+	Out, Clean string // list of suspects and corrected manifest; "": not written
 	Cut        audit.Cut
-	Relabel    bool // in Clean, instead of dropping
-	Top        int  // suspects to print
+	Relabel    bool // in Clean, relabel the suspects instead of dropping them
+	Top        int  // number of suspects to print
 }
 
 // Save writes the files.
@@ -34,7 +34,7 @@ func (a *Report) Save(ctx context.Context, f Files, note func(format string, arg
 		if f.Relabel {
 			what = "relabelled"
 		}
-		note("%s: %d of %d judged images %s, %d rows", f.Clean, did.Dropped+did.Relabelled, len(a.Images), what,
+		note("%s: %d of %d audited images %s, %d rows", f.Clean, did.Dropped+did.Relabelled, len(a.Images), what,
 			did.Rows)
 		n := 0
 		for split, changed := range did.Changed {
@@ -43,12 +43,12 @@ func (a *Report) Save(ctx context.Context, f Files, note func(format string, arg
 			}
 		}
 		if n > 0 {
-			note("warning: %d of the changed images are for evaluation: measures on this manifest cannot be compared "+
-				"with those on the old labels", n)
+			note("warning: %d of the changed images are for evaluation: metrics on this manifest are not comparable "+
+				"with metrics on the old labels", n)
 		}
 		if n := len(a.groupsByKind().look); n > 0 {
-			note("%s: labels of copies contradict each other in %s, and none is clearly likelier: these stay as they "+
-				"were, decide by eye", f.Clean, text.Plural(n, "group"))
+			note("%s: in %s of duplicates the labels contradict each other and none is clearly likelier: they are "+
+				"unchanged, decide by eye", f.Clean, text.Plural(n, "group"))
 		}
 	}
 	if f.Out != "" {
@@ -59,8 +59,7 @@ func (a *Report) Save(ctx context.Context, f Files, note func(format string, arg
 	return nil
 }
 
-// writeList writes the images to a file in the form that its name ends in ([suspects.FormatOf]), to .json the whole
-// audit.
+// writeList writes the images in the format of the file's extension ([suspects.FormatOf]), to .json the whole audit.
 func (a *Report) writeList(ctx context.Context, path string) error {
 	format, err := suspects.FormatOf(path)
 	if err != nil {
@@ -88,9 +87,9 @@ func (a *Report) WriteJSON(w io.Writer) error {
 	return to.Encode(&whole)
 }
 
-// writeCorrected writes the manifest that was judged to a file ([datasets.FixTo]), without the images that a
-// cut takes or with the labels suggested for them. Labels that people found wrong are fixed as they decided. All other
-// rows and columns stay as they are.
+// writeCorrected writes the audited manifest to a file ([datasets.FixTo]). It drops the images that a cut selects, or
+// with relabel gives them their suggested labels. Labels that people found wrong are fixed as they decided. All other
+// rows and columns are unchanged.
 func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Fixed, error) {
 	taken, err := a.result.Take(cut)
 	if err != nil {
@@ -98,7 +97,7 @@ func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, r
 	}
 	if len(taken) == len(a.source.Samples) && !relabel {
 		return datasets.Fixed{}, fmt.Errorf("audit: clean: all %d images of %s would be dropped, expected "+
-			"some that stay", len(taken), a.from)
+			"some to remain", len(taken), a.from)
 	}
 	made := map[int]datasets.Decision{}
 	maps.Copy(made, a.decided)
@@ -110,10 +109,10 @@ func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, r
 		maps.Copy(made, m.Decisions())
 	}
 	for _, s := range taken {
-		if s.Checked != "" { // people's decisions stand
+		if s.Checked != "" { // the person's decision is in made
 			continue
 		}
-		if s.CopyVerdict == suspects.Look || s.CopyVerdict == suspects.Kept { // never the right one with the wrong
+		if s.CopyVerdict == suspects.Look || s.CopyVerdict == suspects.Kept { // its label may be the right one
 			continue
 		}
 		if !relabel {

@@ -12,21 +12,22 @@ import (
 	"winnow/run/folder"
 )
 
-// ExampleOptions choose examples of retrieval: the first query of classes spread evenly over the manifest.
+// ExampleOptions selects examples of retrieval: the first query of each of Queries classes, which are spread evenly
+// over the manifest.
 type ExampleOptions struct {
-	Queries int   // 0: all
-	K       int   // nearest images of each query
-	MaxMem  int64 // bytes of similarities at once
+	Queries int   // number of queries; 0: all
+	K       int   // number of nearest images of each query
+	MaxMem  int64 // bytes of similarities in memory at once
 }
 
-// Examples are queries with their nearest images.
+// Examples holds queries with their nearest images.
 type Examples struct {
 	Split     string           `json:"split"`
 	View      string           `json:"view,omitempty"` // center or mean, if the store has several views of each image
-	Of        int              `json:"of"`             // possible queries
-	Gallery   int              `json:"gallery"`        // images searched
+	Of        int              `json:"of"`             // number of possible queries
+	Gallery   int              `json:"gallery"`        // number of searched images
 	InGallery int              `json:"queries_in_gallery,omitempty"`
-	Precision float64          `json:"hits_per_rank"` // share of hits among the neighbours shown
+	Precision float64          `json:"hits_per_rank"` // share of hits among the nearest images of all queries
 	Queries   []Example        `json:"queries"`
 	LeftOut   []lookup.LeftOut `json:"left_out"`
 	K         int              `json:"-"`
@@ -40,15 +41,15 @@ type Example struct {
 	Nearest []Found `json:"nearest"`
 }
 
-// Found is an image found by a query.
+// Found is one of the nearest images of a query.
 type Found struct {
 	Path       string  `json:"path"`
 	Label      string  `json:"label"`
 	Similarity float32 `json:"similarity"`
-	Hit        bool    `json:"hit"` // has the query's label
+	Hit        bool    `json:"hit"` // the image has the query's label
 }
 
-// ExamplesAmong finds the nearest images of some embedded images of a manifest's split.
+// ExamplesAmong returns the nearest images of some queries. of holds the embedded images of a split of d.
 func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of folder.Asked[features.Set],
 	o ExampleOptions) (Examples, error) {
 	gallery := of.Query
@@ -59,12 +60,12 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of fo
 	e := Examples{Split: split, Of: len(rows), Gallery: gallery.Len(),
 		InGallery: len(of.Same), K: o.K}
 	if len(rows) == 0 {
-		return e, fmt.Errorf("retrieve: no image of the split %s has another with its label to find", split)
+		return e, fmt.Errorf("retrieve: no image of the split %s has the same label as another image", split)
 	}
 	if o.Queries > 0 {
 		rows = spreadClasses(rows, of.Query.Labels, o.Queries)
 	}
-	own := 0 // most rows of the gallery that are a query itself
+	own := 0 // the largest number of gallery rows that show the same image as a query
 	for _, i := range rows {
 		own = max(own, len(ownOf(of, i)))
 	}
@@ -87,13 +88,13 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of fo
 	return e, nil
 }
 
-// Askers returns the rows of the queries that have another image with their label to find.
+// Askers returns the rows of the queries whose label another image of the gallery has.
 func Askers(of folder.Asked[features.Set]) (rows []int) {
 	gallery := of.Query
 	if of.Gallery != nil {
 		gallery = *of.Gallery
 	}
-	counts, labels := map[int]int{}, map[int]int{} // images of a label, and the label of each
+	counts, labels := map[int]int{}, map[int]int{} // number of images by label, and label by image ID
 	for i, label := range gallery.Labels {
 		counts[label]++
 		labels[gallery.IDs[i]] = label
@@ -112,7 +113,7 @@ func Askers(of folder.Asked[features.Set]) (rows []int) {
 	return rows
 }
 
-// ownOf returns the IDs of the images in the gallery that are a query itself.
+// ownOf returns the IDs of the gallery images that are the same image as a query.
 func ownOf(of folder.Asked[features.Set], query int) []int {
 	id := of.Query.IDs[query]
 	if of.Gallery == nil {
@@ -121,8 +122,8 @@ func ownOf(of folder.Asked[features.Set], query int) []int {
 	return of.Same[id]
 }
 
-// spreadClasses returns the first row of each of n classes, spread evenly over the classes in the order of their first
-// rows; or of all classes if there are no more.
+// spreadClasses returns the first row of each of n classes. In the order of their first rows, the n classes are spread
+// evenly over all classes. It returns the first rows of all classes if there are at most n.
 func spreadClasses(rows, labels []int, n int) (first []int) {
 	seen := map[int]bool{}
 	for _, i := range rows {
@@ -139,7 +140,7 @@ func spreadClasses(rows, labels []int, n int) (first []int) {
 	return out
 }
 
-// newExample names a query and its neighbours.
+// newExample returns the example of a query: the paths and labels of the query and its nearest images.
 func newExample(d *datasets.Dataset, id int, gallery features.Set, list []eval.Neighbour) Example {
 	s := d.Samples[id]
 	q := Example{Path: s.Path, Label: d.Classes[s.Label], Nearest: []Found{}}
@@ -154,7 +155,7 @@ func newExample(d *datasets.Dataset, id int, gallery features.Set, list []eval.N
 	return q
 }
 
-// Paths returns the images of all examples.
+// Paths returns the paths of all queries and their nearest images.
 func (e Examples) Paths() (list []string) {
 	for _, q := range e.Queries {
 		list = append(list, q.Path)

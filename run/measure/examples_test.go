@@ -11,7 +11,7 @@ import (
 	"winnow/run/measure"
 )
 
-// line returns images of some classes, in turn, on a half circle: neighbours are next to each other.
+// line returns images on a half circle. Consecutive images are nearest neighbours, and their classes alternate.
 func line(classes, images int) (*datasets.Dataset, features.Set) {
 	d, z := &datasets.Dataset{}, features.NewSet(classes*images, 2)
 	for k := range classes {
@@ -29,11 +29,11 @@ func line(classes, images int) (*datasets.Dataset, features.Set) {
 	return d, z
 }
 
-// The queries are the first images, with another to find, of evenly spaced classes; with fewer classes
-// than queries, one of each class.
+// The queries are the first images of evenly spaced classes; classes with a single image are left out. With fewer
+// classes than queries, there is one query for each class.
 func TestSpread(t *testing.T) {
 	d, z := line(10, 3)
-	z.Labels[0], z.Labels[10], z.Labels[20] = 0, 1, 1 // class 0 has one image: nothing to find
+	z.Labels[0], z.Labels[10], z.Labels[20] = 0, 1, 1 // class 0 has a single image
 	d.Samples[10].Label, d.Samples[20].Label = 1, 1
 	for n, want := range map[int][]string{4: {"1.png", "3.png", "5.png", "7.png"}, 1: {"1.png"},
 		50: {"1.png", "2.png", "3.png", "4.png", "5.png", "6.png", "7.png", "8.png", "9.png"}} {
@@ -52,7 +52,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// Without a number every image is a query, and none finds itself.
+// With 0 queries asked for, every image is a query, and no query finds itself.
 func TestChooseAll(t *testing.T) {
 	d, z := line(2, 10)
 	e, err := measure.ExamplesAmong(t.Context(), d, datasets.Test, folder.Asked[features.Set]{Query: z},

@@ -12,19 +12,19 @@ import (
 	"winnow/run/folder"
 )
 
-// Images are the labelled images of an opened run that are measured.
+// Images holds the stored features of the labelled images to measure on.
 type Images struct {
-	Split  string          // for query, Now.Gallery holds the split gallery
+	Split  string          // the measured split; if it is query, Now.Gallery holds the split gallery
 	Fitted string          // split of Now.Fit
-	Train  features.Stored // train split by the backbone before the run, for the whitening
-	// the same images by the backbone before the run, and by the present one
+	Train  features.Stored // features of the train split before fine-tuning, for the whitening
+	// Was and Now hold features of the same images before and after fine-tuning. They are equal without fine-tuning.
 	Was, Now   folder.Asked[features.Stored]
-	Unlabelled int              // images that take no part, since their matches are unknown
-	LeftOut    []lookup.LeftOut // unreadable
+	Unlabelled int              // number of images left out because they have no label
+	LeftOut    []lookup.LeftOut // images that could not be read
 }
 
-// findAsked finds the labelled images of a split, by default of [folder.UsualSplits]. It leaves Was, Train and Fitted
-// empty.
+// findAsked finds the labelled images of a split, by default of the first of [folder.UsualSplits]. It leaves Was, Train
+// and Fitted empty.
 func findAsked(ctx context.Context, r *folder.Run, split string) (Images, error) {
 	images := Images{Split: split, LeftOut: []lookup.LeftOut{}}
 	var gallery *features.Stored
@@ -42,11 +42,11 @@ func findAsked(ctx context.Context, r *folder.Run, split string) (Images, error)
 				return images, err
 			}
 			if g.Len() == 0 {
-				return images, fmt.Errorf("eval: the manifest has the split query but no readable image in gallery")
+				return images, fmt.Errorf("eval: the manifest has a split query, but no readable image in gallery")
 			}
 			labelled := g.Labelled()
 			if labelled.Len() == 0 {
-				return images, fmt.Errorf("eval: none of the %d images of the gallery has a label", g.Len())
+				return images, fmt.Errorf("eval: none of the %d images of the split gallery has a label", g.Len())
 			}
 			images.Unlabelled = g.Len() - labelled.Len()
 			gallery, images.LeftOut = &labelled, append(images.LeftOut, left...)
@@ -73,7 +73,7 @@ func findAsked(ctx context.Context, r *folder.Run, split string) (Images, error)
 	return images, err
 }
 
-// Read finds the images to measure, by the backbone before the run and by the present one.
+// Read looks up the images to measure on, with their features before and after fine-tuning.
 func Read(ctx context.Context, r *folder.Run, o Options) (Images, error) {
 	store, err := r.FrozenStore()
 	if err != nil {
@@ -100,13 +100,14 @@ func Read(ctx context.Context, r *folder.Run, o Options) (Images, error) {
 		return images, err
 	}
 	if images.Train.Len() == 0 {
-		return images, fmt.Errorf("eval: the manifest has no train split to compute the whitened row from; it has %s",
-			r.Manifest.SplitNames())
+		return images, fmt.Errorf("eval: whitening needs training images, but the manifest has no split train; it has "+
+			"%s", r.Manifest.SplitNames())
 	}
 	return images, nil
 }
 
-// findFit finds the images to fit on: of the named split, else of gallery if there is one, else of train.
+// findFit looks up the images that metrics are fitted on: of the named split, else of the split gallery if it is
+// searched, else of the split train.
 func (i *Images) findFit(r *folder.Run, split string) error {
 	switch {
 	case split != "":
@@ -116,22 +117,22 @@ func (i *Images) findFit(r *folder.Run, split string) error {
 		split = datasets.Train
 	}
 	if i.Fitted = split; split == i.Split {
-		return hint.Unfit("fit", "%s is the split to measure on, expected another split to fit on", split)
+		return hint.Unfit("fit", "%s is the split to measure on, expected another split", split)
 	}
 	set, _, err := lookup.Stored(r.Manifest, r.Store, split)
 	if err != nil {
 		return err
 	}
 	if set = set.Labelled(); set.Len() == 0 {
-		return fmt.Errorf("eval: the manifest has no readable image with a label in the split %s to fit on; it has %s",
+		return fmt.Errorf("eval: the split %s to fit on has no readable image with a label; the manifest has %s",
 			split, r.Manifest.SplitNames())
 	}
 	i.Now.Fit = &set
 	return nil
 }
 
-// findAskedIn returns from another store the labelled images of a split, of the gallery if there is one, and of
-// the split to fit on if one is named.
+// findAskedIn looks up features in another store: of the labelled images of a split, with gallery also of the split
+// gallery, and of the split fit unless it is "".
 func findAskedIn(d *datasets.Dataset, store *features.Store, split string, gallery bool,
 	fit string) (out folder.Asked[features.Stored], err error) {
 	labelled := func(split string) *features.Stored {
@@ -149,7 +150,7 @@ func findAskedIn(d *datasets.Dataset, store *features.Store, split string, galle
 	return out, err
 }
 
-// onSameImages leaves out images that only one of the two could read, such as files repaired since the training.
+// onSameImages leaves out the images that only one of a and b has, such as files repaired since the training.
 func onSameImages(a, b folder.Asked[features.Stored]) (x, y folder.Asked[features.Stored]) {
 	both := func(p, q *features.Stored) (*features.Stored, *features.Stored) {
 		if p == nil || q == nil {

@@ -1,5 +1,5 @@
-// Package measure measures an opened run: it finds and embeds the images and measures the chosen metrics, beside
-// the same images as frozen and as whitened features.
+// Package measure evaluates an opened run: it embeds the images of a split and computes the chosen metrics, and the
+// same metrics on frozen and on whitened features for comparison.
 package measure
 
 import (
@@ -16,24 +16,24 @@ import (
 	"winnow/run/folder"
 )
 
-// Options say what to measure, and by which metrics.
+// Options holds the split, the metrics and the limits of an evaluation.
 type Options struct {
 	Split   string // "": test, or query against gallery
 	Fit     string // split for metrics that learn classes; "": train, or gallery for queries
 	Metrics []Metric
 	Skip    bool                             // leave out metrics that cannot be measured, instead of failing
-	Seed    uint64                           // of random draws
-	MaxMem  int64                            // bytes of everything held; 0: [budget.Usual]
+	Seed    uint64                           // seed of random draws
+	MaxMem  int64                            // memory limit in bytes; 0: [budget.Usual]
 	Note    func(format string, args ...any) // receives notes for the user; may be nil
 }
 
-// Metric is a metric of the catalog with its settings, complete and checked.
+// Metric is a metric of the catalog with complete and checked settings.
 type Metric struct {
 	eval.Entry
 	Values eval.Values
 }
 
-// NewMetric returns a metric of the catalog; settings not given have their defaults.
+// NewMetric returns a metric of the catalog. Settings that are not given have their default values.
 func NewMetric(name string, settings map[string]string) (m Metric, err error) {
 	if m.Entry, err = eval.Find(name); err == nil {
 		m.Values, err = m.Resolve(settings)
@@ -44,14 +44,14 @@ func NewMetric(name string, settings map[string]string) (m Metric, err error) {
 // Measured is a metric's result for each row of the comparison.
 type Measured struct {
 	Settings eval.Values `json:"settings"`
-	Seed     *uint64     `json:"seed,omitempty"`      // if the metric draws at random
-	FittedOn string      `json:"fitted_on,omitempty"` // split
+	Seed     *uint64     `json:"seed,omitempty"`      // nil for metrics without random draws
+	FittedOn string      `json:"fitted_on,omitempty"` // split; "" for metrics that learn no classes
 	Frozen   eval.Result `json:"frozen"`
 	Whitened eval.Result `json:"whitened"`
 	Trained  eval.Result `json:"trained"`
 }
 
-// Result holds the measures of a run: of the trained head, and beside it of frozen and whitened features.
+// Result holds the metrics of a run: of the trained head (the embedded Retrieval), and of frozen and whitened features.
 type Result struct {
 	*eval.Retrieval
 	Split     string          `json:"split"`
@@ -62,17 +62,17 @@ type Result struct {
 	// View is center or mean, if the store has several views of each image.
 	View    string `json:"view,omitempty"`
 	Verdict string `json:"verdict,omitempty"`
-	// InGallery counts the queries that are in the gallery, too, by path or bytes: each searches the others.
+	// InGallery is the number of queries that are also in the gallery, by path or bytes. They never match themselves.
 	InGallery  int                 `json:"queries_in_gallery,omitempty"`
-	Unlabelled int                 `json:"unlabelled"` // images that take no part, since their matches are unknown
+	Unlabelled int                 `json:"unlabelled"` // number of images left out because they have no label
 	LeftOut    []lookup.LeftOut    `json:"left_out"`
-	Metrics    map[string]Measured `json:"metrics,omitempty"`      // by name, without retrieval
-	Skipped    map[string]string   `json:"not_measured,omitempty"` // reasons by name
+	Metrics    map[string]Measured `json:"metrics,omitempty"`      // by name, all except retrieval
+	Skipped    map[string]string   `json:"not_measured,omitempty"` // reasons by name of the metric
 
-	metrics []Metric // in the order of the text
+	metrics []Metric // in the order of printing
 }
 
-// Splits lists the splits whose features are needed.
+// Splits returns the splits whose features are needed.
 func (o Options) Splits() []string {
 	splits := folder.AnyUsual()
 	if o.Split != "" {
@@ -92,7 +92,7 @@ func (o Options) needsFit() bool {
 	return slices.ContainsFunc(o.Metrics, func(m Metric) bool { return m.Train })
 }
 
-// Run measures a run that is opened with the splits of the options.
+// Run evaluates a run, which must have been opened with the splits of the options.
 func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 	images, err := Read(ctx, r, o)
 	if err != nil {
@@ -119,7 +119,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 						continue
 					}
 					return hint.With(fmt.Errorf("%w: splits %s and %s", err, images.Fitted, images.Split),
-						"fit on a split that has classes of the measured one, or leave the metric %s out", m.Name)
+						"fit on a split that has classes of the measured split, or omit the metric %s", m.Name)
 				}
 				if err != nil {
 					return err
@@ -142,15 +142,15 @@ func newResult(r *folder.Run, images Images, metrics []Metric) Result {
 	}
 }
 
-// Known says how a training has used the images of a split ([folder.Comparison]).
+// Known returns how a training used the images of a split, as stored in [folder.Comparison].Known.
 func Known(split string) string {
 	return map[string]string{datasets.Train: folder.Learned, datasets.Validation: folder.ChoseState}[split]
 }
 
-// addVerdict adds the verdict to the numbers of a retrieval.
+// addVerdict sets Verdict by comparing the retrieval of the trained head with frozen and whitened features.
 func (r *Result) addVerdict() error {
 	if r.N == 0 {
-		return fmt.Errorf("eval: no image of the split %s has another of its class to find", r.Split)
+		return fmt.Errorf("eval: no image of the split %s has the same class as another image", r.Split)
 	}
 	all := folder.Comparison{FineTuned: r.FineTuned, Known: Known(r.Split), Frozen: *r.Frozen,
 		Whitened: *r.Whitened, Trained: *r.Retrieval}
@@ -158,7 +158,7 @@ func (r *Result) addVerdict() error {
 	return nil
 }
 
-// noteResult stores one result.
+// noteResult stores the result of a metric for one row of the comparison.
 func (r *Result) noteResult(m Metric, row string, got eval.Result, seed uint64, fitted string) {
 	if found, ok := got.(eval.Retrieval); ok {
 		*map[string]**eval.Retrieval{folder.FrozenRow: &r.Frozen, folder.WhitenedRow: &r.Whitened,

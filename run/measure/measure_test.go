@@ -22,9 +22,9 @@ const (
 	unreadable      = training + tests - 1 // the last test image
 )
 
-// trained writes a manifest and a store, trains a head on them and opens its run with the splits that o needs. The
-// images form three clusters, one for each class, but every tenth training image has the label of the next class and
-// each test set has an image without a label.
+// trained writes a manifest and a feature store, trains a head and opens the run with the splits that o needs. The
+// images form three clusters, one for each class. Every tenth training image has the label of the next class, and the
+// test split has an image without a label.
 func trained(t *testing.T, o measure.Options) *folder.Run {
 	t.Helper()
 	dir := t.TempDir()
@@ -120,7 +120,7 @@ func TestRun(t *testing.T) {
 	mean := got.Metrics["nearest-class-mean"]
 	if got.Frozen.PrecisionAt1 != 1 || mean.FittedOn != datasets.Train || mean.Seed != nil ||
 		mean.Frozen.(eval.Accuracy).Fitted != training {
-		t.Errorf("three lumps: frozen P@1 %v, %+v", got.Frozen.PrecisionAt1, mean)
+		t.Errorf("three clusters: frozen P@1 %v, %+v", got.Frozen.PrecisionAt1, mean)
 	}
 	var text strings.Builder
 	_ = got.Write(&text)
@@ -135,7 +135,7 @@ func TestRun(t *testing.T) {
 	o.Fit = datasets.Test
 	if _, err := measure.Run(t.Context(), r, o); err == nil ||
 		!strings.HasPrefix(err.Error(), "fit: test is the split to measure on") {
-		t.Errorf("fitted on the split it measures: found %v", err)
+		t.Errorf("fitting on the measured split: found %v", err)
 	}
 	o.Split = datasets.Validation
 	if _, err := measure.Run(t.Context(), r, o); err == nil ||
@@ -144,15 +144,15 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A query needs a match: another image with its label, or one in the gallery.
+// A query needs a match: another image with its label among the queries, or in the gallery if there is one.
 func TestAskers(t *testing.T) {
 	of := folder.Asked[features.Set]{Query: features.Set{Labels: []int{0, 1, 0, 2}, IDs: []int{0, 1, 2, 3}}}
 	if rows := measure.Askers(of); !slices.Equal(rows, []int{0, 2}) {
-		t.Errorf("among themselves: found %v", rows)
+		t.Errorf("queries against each other: found %v", rows)
 	}
 	of.Gallery = &features.Set{Labels: []int{2, 1, 1}, IDs: []int{4, 5, 6}}
 	if rows := measure.Askers(of); !slices.Equal(rows, []int{1, 3}) {
-		t.Errorf("of a gallery: found %v", rows)
+		t.Errorf("queries against a gallery: found %v", rows)
 	}
 }
 
@@ -178,6 +178,6 @@ func TestValidationWithoutTest(t *testing.T) {
 	if _, err := measure.Run(t.Context(), r, measure.Options{Metrics: chosen(t, "retrieval"),
 		Note: t.Logf}); err == nil ||
 		!strings.Contains(err.Error(), "none of the splits test, query and validation; it has train") {
-		t.Errorf("training images alone: %v", err)
+		t.Errorf("a manifest with only training images: %v", err)
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"winnow/run/folder"
 )
 
-// Memory, in bytes.
+// Memory in bytes.
 const (
-	answered  = 64     // for each image: its retrieval results
-	neighbour = 100    // for each image found
+	answered  = 64     // for the retrieval results of each image
+	neighbour = 100    // for each retrieved image
 	weighed   = 26 * 8 // for each weight of softmax regression during the fit
 )
 
-// countHeldMemory counts the memory for comparing images of a run, with one vector of width values for each.
+// countHeldMemory returns the memory needed to compare images of a run, with one vector of width values for each image.
 func countHeldMemory(r *folder.Run, of folder.Asked[features.Stored], width int) budget.Use {
 	n, gallery := of.Query.Len(), of.Query.Len()
 	if of.Gallery != nil {
@@ -34,9 +34,8 @@ func countHeldMemory(r *folder.Run, of folder.Asked[features.Stored], width int)
 	}
 }
 
-// Similarities returns the memory left for similarities, of the memory of a whole command that embeds
-// the images in every way in turn and measures them by metrics. Metrics other than retrieval copy
-// vectors.
+// Similarities returns how many bytes of the command's memory limit are left for similarities. The command embeds the
+// images for one row of the comparison at a time and computes the metrics. Metrics other than retrieval copy vectors.
 func (i Images) Similarities(r *folder.Run, metrics []Metric, memory int64) (int64, error) {
 	stored := i.Train.Dim()
 	width := max(stored, r.Head.Config().Out)

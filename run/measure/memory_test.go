@@ -8,8 +8,8 @@ import (
 	"winnow/run/measure"
 )
 
-// MaxMem covers a whole command: the memory left for similarities shrinks with everything else held; metrics that
-// copy vectors or fit take more; too little is refused with the amount needed.
+// MaxMem limits a whole command: all other data in memory reduce the memory left for similarities, and metrics that
+// copy vectors or fit reduce it further. If too little is left, the error states the amount needed.
 func TestMemory(t *testing.T) {
 	o := measure.Options{Metrics: chosen(t, "retrieval,linear-probe"), MaxMem: 130 << 20, Note: t.Logf}
 	r := trained(t, o)
@@ -32,10 +32,10 @@ func TestMemory(t *testing.T) {
 	images.Now.Fit = nil
 	all := left(nil, 144<<20)
 	if all <= 15<<20 || all >= 16<<20 || fitted >= all || left(nil, 0) != 128<<20 {
-		t.Errorf("of 144 MiB %d bytes are left, %d with a probe", all, fitted)
+		t.Errorf("of 144 MiB, %d bytes are left, and %d with a linear probe", all, fitted)
 	}
 	images.Now.Gallery = &images.Train
 	if more := left(nil, 144<<20); more > all-int64(4*r.Store.Dim*training) {
-		t.Errorf("%d bytes are left beside a gallery of %d, %d without", more, training, all)
+		t.Errorf("%d bytes are left with a gallery of %d images, %d without", more, training, all)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"winnow/run/folder"
 )
 
-// retrievalMetric is the metric of the verdict.
+// retrievalMetric is the name of the metric that the verdict uses.
 const retrievalMetric = "retrieval"
 
-// Write writes a table for each metric, with a line about the images below.
+// Write writes a table for each metric, and below it a line about the images.
 func (r Result) Write(w io.Writer) error {
 	for i, e := range r.metrics {
 		if i > 0 {
@@ -61,7 +61,7 @@ func printQueries(w io.Writer, r Result) {
 		fmt.Fprintf(w, ", %d without any positive", r.Lonely)
 	}
 	if r.InGallery > 0 {
-		fmt.Fprintf(w, ", %d also in the gallery: each searches the others, without itself", r.InGallery)
+		fmt.Fprintf(w, ", %d also in the gallery, where they do not match themselves", r.InGallery)
 	}
 	if r.Unlabelled > 0 {
 		fmt.Fprintf(w, ", %d images without a label left out", r.Unlabelled)
@@ -86,7 +86,7 @@ func printFacts(w io.Writer, m Measured) {
 			of   eval.Result
 		}{{folder.FrozenRow, m.Frozen}, {folder.WhitenedRow, m.Whitened}, {folder.TrainedRow, m.Trained}} {
 			if p := row.of.(eval.Probed); !p.Converged {
-				fmt.Fprintf(w, "%s: the fit had not converged after %d steps: allow more, linear-probe.iterations\n",
+				fmt.Fprintf(w, "%s: the fit had not converged after %d steps: raise linear-probe.iterations\n",
 					row.name, p.Iterations)
 			}
 		}

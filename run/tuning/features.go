@@ -21,13 +21,13 @@ import (
 	"winnow/run/folder"
 )
 
-// buildCurrent returns the network with its present weights and statistics, cut to its feature.
+// buildCurrent returns the network, cut to its feature, with its current weights and statistics.
 func (t *Live) buildCurrent() (*graph.Model, error) {
 	return graph.WithValues(t.model, t.net.Values())
 }
 
-// Now returns a set of images with the features that the network computes for them now: those stored as long as the
-// network is unchanged.
+// Now returns a set of images with their features by the network in its current state. While the network is unchanged,
+// these are the stored features.
 func (t *Live) Now(ctx context.Context, set features.Set) (features.Set, error) {
 	if t.isUntouched() {
 		return set, nil
@@ -42,16 +42,16 @@ func (t *Live) Now(ctx context.Context, set features.Set) (features.Set, error) 
 	return t.featuresBy(ctx, m, set)
 }
 
-// trained computes vectors with the network that is trained, where it lies. On a GPU a session for every validation
-// would take a second or two to start: cuDNN plans each convolution again, and again for another number of images.
+// trained computes vectors with the network in training, on its device. A new session for every validation would take a
+// second or two to start on a GPU, because cuDNN plans each convolution again for each session and batch size.
 type trained struct {
 	net    backbone.LiveNetwork
 	batch  int
-	images []float32 // of a whole batch
+	images []float32 // pixels of a whole batch
 	x      blas32.General
 }
 
-// onDevice returns the network that is trained if it is on a device and computes as its file would; else nil.
+// onDevice returns the network in training if it is on a device and computes the same as its file would; else nil.
 func (t *Live) onDevice() *trained {
 	if t.net.Place() == nil || t.frozen != nil || t.Cut.Batch > 0 || len(t.net.State()) > 0 {
 		return nil
@@ -64,7 +64,7 @@ func (t *Live) onDevice() *trained {
 
 func (n *trained) Dim() int { return n.net.Dim() }
 
-// Infer computes the vectors of at most a batch of images. A smaller batch is filled up.
+// Infer computes the vectors of at most a batch of images. It pads a smaller batch.
 func (n *trained) Infer(dst blas32.General, pixels []float32, images int) error {
 	n.images = features.Grow(n.images, n.batch*n.net.Inputs()[0])
 	copy(n.images, pixels)
@@ -77,8 +77,8 @@ func (n *trained) Infer(dst blas32.General, pixels []float32, images int) error 
 	return nil
 }
 
-// isUntouched reports whether every trained number is still that of the file. Numbers of a Constant node count as
-// changed, which costs computing features that are stored.
+// isUntouched reports whether every trained value equals the value in the file. It returns false for values of Constant
+// nodes; stored features are then computed again.
 func (t *Live) isUntouched() bool {
 	for name, values := range t.net.Values() {
 		was := t.model.Graph.Initializer(name)
@@ -92,7 +92,7 @@ func (t *Live) isUntouched() bool {
 	return true
 }
 
-// Saved reads a network that was saved.
+// Saved reads a saved network and returns a function that computes features with it.
 func (t *Live) Saved(file string) (Features, error) {
 	data, err := regular.ReadFile(file, models.MaxFile)
 	if err != nil {
@@ -105,8 +105,7 @@ func (t *Live) Saved(file string) (Features, error) {
 	return func(ctx context.Context, set features.Set) (features.Set, error) { return t.featuresBy(ctx, m, set) }, nil
 }
 
-// featuresBy returns set with the features that m, a state of the network, computes for its images, in the view of
-// extraction. winnow extract would compute the same with m as a file.
+// featuresBy returns set with its features by m, a state of the network, as winnow extract would compute them.
 func (t *Live) featuresBy(ctx context.Context, m *graph.Model, set features.Set) (features.Set, error) {
 	p := t.Backbone.Preprocessing
 	net, err := ort.NewNetworks(t.rt, m.Marshal(), t.Cut.Tensor, extraction.NetworkInput(t.Cut, p))
@@ -117,11 +116,11 @@ func (t *Live) featuresBy(ctx context.Context, m *graph.Model, set features.Set)
 	return t.extractSet(ctx, net, set)
 }
 
-// extractSet returns set with the features that a network computes for its images, in the view of extraction.
+// extractSet returns set with its features by a network, with images prepared as in extraction.
 func (t *Live) extractSet(ctx context.Context, net backbone.Network, set features.Set) (features.Set, error) {
 	paths := t.pathsOf(set)
 	into := &inMemory{x: features.NewMatrix(len(paths), net.Dim())}
-	// all were readable when the run began
+	// strict, because all images were readable when the run started
 	cfg := backbone.ExtractConfig{Preprocessing: t.Backbone.Preprocessing, Batch: t.Batch, Strict: true}
 	if err := backbone.Extract(ctx, cfg, net, t.Root, paths, into, nil); err != nil {
 		return set, err
@@ -129,7 +128,7 @@ func (t *Live) extractSet(ctx context.Context, net backbone.Network, set feature
 	return features.Set{X: into.x, Labels: set.Labels, IDs: set.IDs}, nil
 }
 
-// pathsOf lists the files of a set of images.
+// pathsOf returns the paths of a set of images.
 func (t *Live) pathsOf(set features.Set) []string {
 	paths := make([]string, set.Len())
 	for i, id := range set.IDs {
@@ -138,7 +137,7 @@ func (t *Live) pathsOf(set features.Set) []string {
 	return paths
 }
 
-// inMemory takes the rows of an extraction into memory.
+// inMemory is a writer that keeps the rows of an extraction in memory.
 type inMemory struct {
 	x    blas32.General
 	rows int
@@ -156,8 +155,7 @@ func (m *inMemory) Append(x blas32.General, _ []features.Bad) error {
 	return nil
 }
 
-// Save writes a head and the network it belongs to. The head names the network by its sha256, so that files of two
-// states are told apart.
+// Save writes a head and its network. The head contains the network's SHA-256, to detect files of different states.
 func (t *Live) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) error {
 	m, err := t.buildCurrent()
 	if err != nil {
@@ -172,8 +170,8 @@ func (t *Live) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) er
 	return models.WriteHead(filepath.Join(dir, headFile), h, meta)
 }
 
-// describeOrigin writes into a network's metadata where it comes from. It replaces the entries of an earlier run,
-// because a key may occur once in an ONNX file.
+// describeOrigin adds the origin of a network to its metadata. It replaces the entries of an earlier run, because a key
+// may occur only once in an ONNX file.
 func (t *Live) describeOrigin(m *graph.Model, winnow string) *graph.Model {
 	about := *m
 	ours := func(p graph.Property) bool { return strings.HasPrefix(p.Key, "winnow.") }

@@ -9,10 +9,10 @@ import (
 	"winnow/run/config"
 )
 
-// looked is how many pictures are examined for colours.
+// looked is the number of images that are checked for colours.
 const looked = 32
 
-// Grey reports whether pictures have no colours, by a sample over the whole list.
+// Grey reports whether images have no colours, by a sample that is spread over the whole list.
 func Grey(root fs.FS, all []string) (bool, error) {
 	var paths []string
 	for i := 0; i < len(all); i += max(1, len(all)/looked) {
@@ -38,7 +38,7 @@ func Grey(root fs.FS, all []string) (bool, error) {
 	return true, nil
 }
 
-// isColoured reports whether some pixel differs from grey by more than compression of a grey picture causes.
+// isColoured reports whether a pixel differs from grey by more than the compression of a grey image explains.
 func isColoured(picture image.Image) bool {
 	const near = 0x1400
 	b := picture.Bounds()

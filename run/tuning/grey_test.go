@@ -15,22 +15,22 @@ import (
 	"winnow/run/config"
 )
 
-// Grey pictures that were stored in colours count as grey.
+// isColoured is false for grey images that were stored in a colour format.
 func TestColoured(t *testing.T) {
 	picture := image.NewRGBA(image.Rect(0, 0, 20, 20))
 	for i := range picture.Pix {
 		picture.Pix[i] = byte(100 + i%4*5)
 	}
 	if isColoured(picture) {
-		t.Error("almost grey is coloured")
+		t.Error("an almost grey image is reported as coloured")
 	}
 	picture.Set(8, 8, color.RGBA{200, 20, 20, 255})
 	if !isColoured(picture) {
-		t.Error("a red stroke is not seen")
+		t.Error("an image with a red stroke is reported as grey")
 	}
 }
 
-// The automatic augmentation mirrors coloured pictures if the whole network is trained, and nothing else.
+// The automatic augmentation mirrors coloured images if the whole network is trained, and else is none.
 func TestAutoAugmentation(t *testing.T) {
 	for name, c := range map[string]struct {
 		weights, augment string

@@ -17,8 +17,8 @@ import (
 	"winnow/train/selective"
 )
 
-// Images is the backbone for methods that make the network's input themselves: views, and mixtures of them. It
-// implements package selective's Live.
+// Images is the backbone for methods that make the network's input themselves, as views or mixtures of views. It
+// implements selective.Live.
 type Images struct {
 	on     *Live
 	in     Input
@@ -26,7 +26,7 @@ type Images struct {
 	head   *head.Head
 	drawn  *live.Pixels
 	plain  *live.Pixels
-	random *rand.Rand // of the views that are being drawn
+	random *rand.Rand // source for the views that are being drawn
 }
 
 // Images returns the backbone for a training set. in.Batch is the largest number of images in a call of the encoder.
@@ -51,16 +51,16 @@ func (t *Live) Images(ctx context.Context, in Input) (*Images, error) {
 	return m, err
 }
 
-// Size returns how many numbers an image has.
+// Size returns the number of values of an image.
 func (m *Images) Size() int { return m.on.Backbone.Preprocessing.Size() }
 
-// Draw writes an augmented view of each row.
+// Draw writes an augmented view of each row to images.
 func (m *Images) Draw(images blas32.General, rows []int, rng *rand.Rand) error {
 	m.random = rng
 	return loadPixels(m.drawn, images, rows)
 }
 
-// Plain writes each row as it is evaluated.
+// Plain writes each row without augmentation to images.
 func (m *Images) Plain(images blas32.General, rows []int) error {
 	return loadPixels(m.plain, images, rows)
 }
@@ -76,7 +76,7 @@ func loadPixels(from *live.Pixels, images blas32.General, rows []int) error {
 	return nil
 }
 
-// newImageInputs returns the network's input for images.
+// newImageInputs returns the input of the network's trained part for images.
 func (m *Images) newImageInputs(images blas32.General) (live.Inputs, error) {
 	given := &live.Given{X: images}
 	if m.on.prefix == nil {
@@ -85,7 +85,7 @@ func (m *Images) newImageInputs(images blas32.General) (live.Inputs, error) {
 	return live.NewPrefixed(m.on.prefix, given, min(images.Rows, m.on.Batch))
 }
 
-// Encoder returns the network with a head on it; its row i is row i of images.
+// Encoder returns an encoder of network and head. Its row i is row i of images.
 func (m *Images) Encoder(h *head.Head, images blas32.General) (selective.Encoder, error) {
 	inputs, err := m.newImageInputs(images)
 	if err != nil {
@@ -99,7 +99,7 @@ func (m *Images) Encoder(h *head.Head, images blas32.General) (selective.Encoder
 	})
 }
 
-// Embed returns the training set, embedded by the present network and head.
+// Embed returns the training set, embedded by network and head in their current state.
 func (m *Images) Embed() (features.Set, error) {
 	now, err := m.on.Now(m.ctx, m.in.Train)
 	if err != nil {
@@ -108,7 +108,7 @@ func (m *Images) Embed() (features.Set, error) {
 	return m.head.EmbedSet(m.ctx, now)
 }
 
-// Average returns a running average of network and head that starts from their present state.
+// Average returns a running average of network and head that starts from their current state.
 func (m *Images) Average(h *head.Head) (selective.Average, error) {
 	t := m.on
 	var err error
@@ -131,7 +131,7 @@ func (m *Images) Average(h *head.Head) (selective.Average, error) {
 	return a, nil
 }
 
-// average is a second network with a second head.
+// average is a running average of network and head: a second network with a second head.
 type average struct {
 	of     *Images
 	head   *head.Head
@@ -139,7 +139,7 @@ type average struct {
 	x      blas32.General
 }
 
-// Params returns the parameters of the head, then of the network, in the memory that these use.
+// Params returns the parameters of the head, then of the network. They share memory with head and network.
 func (a *average) Params() []*features.Param { return a.params }
 
 // EmbedInto embeds images batch by batch.

@@ -13,24 +13,24 @@ import (
 	"winnow/features"
 )
 
-// On a GPU winnow's own operators and cuDNN's gradients are used where they are faster, and only after a trial: the
-// network's gradients on a few drawn images must be those of ONNX's operators, and come sooner.
+// On a GPU, winnow uses its own operators and cuDNN's gradients only after a trial on a few random images: the
+// gradients must agree with those of ONNX operators, and must be computed faster.
 
 const (
 	triedImages = 16
 	triedTimes  = 3
-	mayDiffer   = 1e-2 // of a gradient's length: float32 and its products in another order lead to 1e-3
+	mayDiffer   = 1e-2 // allowed relative difference of a gradient; another order of float32 products explains 1e-3
 	tf32Differs = 5e-2
 )
 
 // agreement compares the gradients of two networks with the same weights.
 type agreement struct {
-	off     float64 // the largest relative difference of a weight's gradient that matters
-	weight  string  // of which weight
+	off     float64 // largest relative difference of a weight's gradient, without tiny gradients
+	weight  string  // name of this weight
 	seconds [2]float64
 }
 
-// compareNetworks runs both networks on n drawn images.
+// compareNetworks compares the gradients of both networks on n random images, and times them.
 func compareNetworks(a, b backbone.LiveNetwork, n int) (agreement, error) {
 	rng := rand.New(rand.NewPCG(11, 13))
 	var inputs [][]float32
@@ -66,7 +66,7 @@ func compareNetworks(a, b backbone.LiveNetwork, n int) (agreement, error) {
 			d := float64(v - p.Grad[j])
 			off += d * d
 		}
-		// Gradients of almost nothing, such as of a bias before a normalisation, are rounding.
+		// Gradients near 0, such as of a bias before a normalisation, are only rounding errors.
 		if off = math.Sqrt(off) / max(size, 1e-4*longest); !(off <= found.off) {
 			found.off, found.weight = off, p.Name
 		}
@@ -82,14 +82,14 @@ func computeLength(x []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// chooseKernels returns the options for differentiating this network: with winnow's own operators where they are faster
-// on this device, or without if they fail or differ. It asks the device once.
+// chooseKernels returns the options for differentiating this network: with winnow's own operators if they are faster on
+// this device, without them if they fail or differ. It makes the trial once.
 func (t *Live) chooseKernels() gradient.Options {
 	o := t.newPlainOptions()
 	kernels := t.rt.Kernels()
 	if why := t.rt.WithoutKernels(); why != "" && t.rt.Device().CUDA && !t.tried {
 		t.tried = true
-		t.Note("gradients are computed by ONNX's operators alone: %s", why)
+		t.Note("gradients are computed only by ONNX operators: %s", why)
 	}
 	if kernels != gradient.ForCUDA {
 		o.Kernels = kernels
@@ -105,23 +105,23 @@ func (t *Live) chooseKernels() gradient.Options {
 	if t.rt.TF32() {
 		limit = tf32Differs
 	}
-	const alone = "gradients are computed by ONNX's operators alone"
+	const alone = "gradients are computed only by ONNX operators"
 	switch by := found.seconds[1] / found.seconds[0]; {
 	case err != nil:
-		t.Note(alone+": cuDNN's cannot be used (%v)", err)
+		t.Note(alone+": cuDNN's operators cannot be used (%v)", err)
 	case !(found.off <= limit):
-		t.Note(alone+": with cuDNN that of %s differs by %.2g of its length", found.weight, found.off)
+		t.Note(alone+": with cuDNN the gradient of %s differs by %.2g of its length", found.weight, found.off)
 	case by < 1:
 		t.Note(alone+", here %.2f times as fast as cuDNN's", 1/by)
 	default:
 		t.chosen = o
-		t.Note("gradients are computed by cuDNN and winnow's kernels: %.2f times as fast as by ONNX's operators "+
-			"alone, with differences of %.1g", by, found.off)
+		t.Note("gradients are computed by cuDNN and winnow's kernels: %.2f times as fast as only by ONNX operators, "+
+			"with differences of %.1g", by, found.off)
 	}
 	return t.chosen
 }
 
-// tryKernels compares the network with winnow's operators with the network without.
+// tryKernels compares the network with and without winnow's operators.
 func (t *Live) tryKernels(o gradient.Options) (found agreement, err error) {
 	var nets [2]*ort.Live
 	defer func() {

@@ -21,14 +21,14 @@ import (
 	"winnow/run/folder"
 )
 
-// chooseWeights picks the weights to train and differentiates the network by them, so that a missing derivative is
-// found before anything runs.
+// chooseWeights selects the weights to train and differentiates the network by them, so that a missing derivative is
+// found before any network runs.
 func (t *Live) chooseWeights() (err error) {
 	m := t.withImageSize()
 	if t.weights, err = gradient.Choose(m, t.Cut.Tensor, t.Settings.Weights); err != nil {
-		return hint.With(err, "winnow models show %s says how large the stages are", t.Backbone.Name)
+		return hint.With(err, "winnow models show %s prints the sizes of the stages", t.Backbone.Name)
 	}
-	if t.live = m; t.Cut.Batch > 0 { // the frozen part would take one image at a time, too
+	if t.live = m; t.Cut.Batch > 0 { // a frozen part would also take one image at a time, so do not split the network
 		return t.differentiateLive(t.newPlainOptions())
 	}
 	if t.frozen, t.live, _, err = gradient.Split(m, t.Cut.Tensor, t.weights); err != nil {
@@ -37,19 +37,18 @@ func (t *Live) chooseWeights() (err error) {
 	return t.differentiateLive(t.newPlainOptions())
 }
 
-// newPlainOptions returns those for differentiating the live part without winnow's own operators.
+// newPlainOptions returns the options for differentiating the trained part without winnow's own operators.
 func (t *Live) newPlainOptions() gradient.Options {
 	return gradient.Options{Output: t.Cut.Tensor, Weights: t.weights, BatchNorm: t.batchNorm()}
 }
 
-// differentiateLive makes the derivative of the live part.
+// differentiateLive makes the derivative of the trained part.
 func (t *Live) differentiateLive(o gradient.Options) (err error) {
 	t.derivative, err = gradient.Differentiate(t.live, o)
 	return err
 }
 
-// withImageSize returns the network with the size of its images written into its input, which derivatives need. Saved
-// networks keep their free sizes.
+// withImageSize returns the network with a fixed image size, as derivatives require. Saved networks keep free sizes.
 func (t *Live) withImageSize() *graph.Model {
 	p := t.Backbone.Preprocessing
 	for _, d := range t.model.Graph.DataInputs()[0].Shape[1:] {
@@ -60,7 +59,7 @@ func (t *Live) withImageSize() *graph.Model {
 	return t.model
 }
 
-// Encoder loads the network for training, with a head on it; with in.Peer, it loads a second one.
+// Encoder loads the network for training and returns an encoder with the head. With in.Peer, it loads a second network.
 func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, error) {
 	if in.Peer != nil {
 		return t.peerEncoder(h, in)
@@ -76,7 +75,7 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 	return t.newLiveEncoder(t.net, inputs, h, in)
 }
 
-// loadForTraining loads the network for training, and notes what is trained.
+// loadForTraining loads the network for training, and notes the trained weights.
 func (t *Live) loadForTraining() error {
 	err := t.differentiateLive(t.chooseKernels()) // the runtime was unknown when the weights were chosen
 	if err != nil {
@@ -96,7 +95,7 @@ func (t *Live) newLiveEncoder(net *ort.Live, inputs live.Inputs, h *head.Head, i
 	})
 }
 
-// chooseChunkSize returns how many images go through the network at once; 0: all.
+// chooseChunkSize returns the number of images in a pass of the network; 0: all.
 func (t *Live) chooseChunkSize() int {
 	if t.Cut.Batch > 0 {
 		return t.Cut.Batch
@@ -104,8 +103,8 @@ func (t *Live) chooseChunkSize() int {
 	return t.Settings.Chunk
 }
 
-// peerEncoder loads a second network, which starts from the weights of the first. If those were drawn, it shuffles
-// them: independent equal draws are as likely in any order.
+// peerEncoder loads a second network, which starts from the weights of the first network. If these are random, it
+// shuffles them: independent draws from one distribution are equally likely in any order.
 func (t *Live) peerEncoder(h *head.Head, in Input) (_ Encoder, err error) {
 	if t.peer, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
 		return nil, fmt.Errorf("finetune: %s, a second time: %w", t.Backbone.Name, err)
@@ -118,8 +117,8 @@ func (t *Live) peerEncoder(h *head.Head, in Input) (_ Encoder, err error) {
 	return t.newLiveEncoder(t.peer, t.second, h, in)
 }
 
-// newLiveInputs returns the input of the live part: pixels, or the activations of the frozen part, cached if they can
-// be.
+// newLiveInputs returns the input of the trained part: pixels, or the activations of the frozen part, cached if
+// possible.
 func (t *Live) newLiveInputs(ctx context.Context, set features.Set, batch int, source func(ahead int) *rand.Rand) (
 	live.Inputs, error) {
 	paths := t.pathsOf(set)
@@ -128,8 +127,8 @@ func (t *Live) newLiveInputs(ctx context.Context, set features.Set, batch int, s
 	keep := func(pictures int64) (*live.Pixels, error) {
 		cache := backbone.NewImageCache(t.Root, paths, pictures, p.DecodeOptions())
 		if err := readOne(cache); err != nil {
-			return nil, hint.With(err, "fine-tuning reads the images, which were expected below %s: name their "+
-				"folder with %s", t.RootName, config.Key("data.root"))
+			return nil, hint.With(err, "fine-tuning reads the images, expected below %s: name their folder with %s",
+				t.RootName, config.Key("data.root"))
 		}
 		return live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment,
 			Source: source, Ahead: t.rt.Device().CUDA})
@@ -142,7 +141,7 @@ func (t *Live) newLiveInputs(ctx context.Context, set features.Set, batch int, s
 		return nil, err
 	}
 	if !varies && limit > 0 {
-		if pixels, err = keep(0); err != nil { // every picture is read once
+		if pixels, err = keep(0); err != nil { // no cache: every image is read once
 			return nil, err
 		}
 		cached, err := t.cacheActivations(ctx, pixels, set.Len(), limit)
@@ -165,12 +164,12 @@ func (t *Live) newLiveInputs(ctx context.Context, set features.Set, batch int, s
 	case varies:
 		t.Note("images are augmented (%s): the frozen part runs for every batch", t.Settings.Augment)
 	case limit == 0:
-		t.Note("nothing is cached: the frozen part runs for every batch")
+		t.Note("the cache is off: the frozen part runs for every batch")
 	}
 	return live.NewPrefixed(t.prefix, pixels, min(batch, t.Batch))
 }
 
-// cacheActivations runs the frozen part over all training images, once.
+// cacheActivations runs the frozen part on all training images and keeps the activations.
 func (t *Live) cacheActivations(ctx context.Context, pixels *live.Pixels, rows int, limit int64) (live.Inputs, error) {
 	from, err := live.NewPrefixed(t.prefix, pixels, 0)
 	if err != nil {
@@ -185,11 +184,11 @@ func (t *Live) cacheActivations(ctx context.Context, pixels *live.Pixels, rows i
 	if err != nil {
 		return nil, err
 	}
-	t.Note("the frozen part was run once over %d images: %s are kept", rows, text.Approx(cached.Bytes()))
+	t.Note("the frozen part was run once on %d images: %s are cached", rows, text.Approx(cached.Bytes()))
 	return cached, nil
 }
 
-// readOne checks before the first step that pictures can be read.
+// readOne reads an image before the first step, to check that images can be read.
 func readOne(cache interface {
 	Image(int) (image.Image, error)
 }) error {
@@ -197,15 +196,15 @@ func readOne(cache interface {
 	return err
 }
 
-// Held returns about how many bytes an image takes while the network learns from it: the activations that its
-// derivative reads, and their gradients.
+// Held returns the approximate number of bytes for each image of a training pass: the activations that the derivative
+// reads, and their gradients.
 func (t *Live) Held() int64 {
 	var sum int64
 	known := graph.Infer(t.derivative.Forward)
 	for _, name := range t.derivative.Saved {
 		size := int64(4)
 		for _, d := range known[name].Shape {
-			if d.Known() { // all but the number of images
+			if d.Known() { // skip the unknown batch size
 				size *= d.Size
 			}
 		}
@@ -214,7 +213,7 @@ func (t *Live) Held() int64 {
 	return 2 * sum
 }
 
-// Weights names the trained initializers.
+// Weights returns the names of the trained initializers.
 func (t *Live) Weights() []string { return t.weights }
 
 // Share counts the trained weights.
@@ -229,7 +228,7 @@ func (t *Live) Share() *folder.Share {
 	return s
 }
 
-// noteWeights notes which weights are trained.
+// noteWeights notes how many weights are trained.
 func (t *Live) noteWeights() {
 	s := t.Share()
 	t.Note("fine-tuning %s: %d of its %d weights (%s), in %d tensors, batch normalization %s", s.From, s.Trained, s.Of,

@@ -16,8 +16,8 @@ import (
 	"winnow/run/extraction"
 )
 
-// Open opens the backbone and the images that a configuration names, and checks everything that can be checked before a
-// network runs. paths are those of the whole manifest, by position; cfg says where notes and progress go.
+// Open opens the backbone and the images that a configuration names, and makes all checks that are possible before a
+// network runs. paths holds the paths of the whole manifest, by position; cfg holds the callbacks.
 func Open(run config.Run, paths []string, cfg Config) (*Live, error) {
 	cfg.Settings, cfg.Paths, cfg.Batch = run.Finetune, paths, extraction.UsualBatch
 	var err error
@@ -50,9 +50,9 @@ func (c *Config) chooseAugmentation() (err error) {
 	}
 	c.Settings.Augment = config.NoAugmentation
 	if c.Settings.Weights == config.AllWeights {
-		if grey, err := Grey(c.Root, c.Paths); err == nil && !grey { // an error comes again when features are made
+		if grey, err := Grey(c.Root, c.Paths); err == nil && !grey { // extraction returns the error again
 			c.Settings.Augment = "flip"
-			c.Note("training pictures are mirrored at random (%s chooses another way, or none)",
+			c.Note("training images are mirrored at random (%s chooses another augmentation, or none)",
 				config.Key("finetune.augment"))
 		}
 	}
@@ -60,8 +60,8 @@ func (c *Config) chooseAugmentation() (err error) {
 	return err
 }
 
-// fitEvaluation makes the features that the run starts from, and its evaluation, see pictures as the augmentation does.
-// It refuses features that were made in another way.
+// fitEvaluation makes extraction and evaluation squash images if the augmentation squashes them. It returns an error
+// for stored features of cropped images.
 func (c *Config) fitEvaluation(run config.Run) error {
 	was := c.Backbone.Preprocessing
 	now := c.Augment.Evaluation(was)
@@ -69,24 +69,25 @@ func (c *Config) fitEvaluation(run config.Run) error {
 		return nil
 	}
 	if run.Data.Features != "" {
-		return hint.With(fmt.Errorf("finetune: %s: features of cropped pictures, but finetune.augment %s trains on "+
-			"squashed pictures", run.Data.Features, c.Settings.Augment), "make them with winnow extract "+
+		return hint.With(fmt.Errorf("finetune: %s: features of cropped images, but finetune.augment %s trains on "+
+			"squashed images", run.Data.Features, c.Settings.Augment), "compute them with winnow extract "+
 			"--resize squash, or leave %s out; %s fits these features", config.Key("data.features"),
 			config.Key("finetune.augment=flip"))
 	}
 	c.Backbone.Preprocessing = now
-	c.Note("pictures are squashed to %s, as the augmentation %s does, also for the run's features, evaluation and "+
+	c.Note("images are squashed to %s, as by the augmentation %s, also for the run's features, evaluation and "+
 		"export", now.SizeText(), c.Settings.Augment)
 	return nil
 }
 
-// findBackbone finds the network: the one that made the features, if these are named, or the one that is named.
+// findBackbone finds the network: the network that computed the features if the configuration names features, else the
+// network that it names.
 func (c *Config) findBackbone(from config.Data) (err error) {
 	output := ""
 	if from.Features != "" {
 		store, err := features.Open(from.Features)
 		if err != nil {
-			return hint.With(err, "leave %s out to make them in the run's folder, or make them: winnow extract",
+			return hint.With(err, "leave %s out to compute them in the run's folder, or use winnow extract",
 				config.Key("data.features"))
 		}
 		if c.Backbone, err = extraction.BackboneOf(store, from.Model); err != nil {
@@ -95,15 +96,15 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 		output = store.Key.Output
 	} else {
 		if from.Model == "" {
-			return errors.New("finetune: no backbone is named, expected one, or features of one")
+			return errors.New("finetune: neither a backbone nor its features are named: name one of the two")
 		}
 		registry, err := models.OpenDefault()
 		if err != nil {
 			return err
 		}
 		if c.Backbone, err = registry.Resolve(from.Model, models.Settings{}); errors.Is(err, models.ErrUnprepared) {
-			return hint.With(err, "say once how the network takes images: to winnow models add, or to winnow "+
-				"extract, whose store %s names", config.Key("data.features"))
+			return hint.With(err, "set the preprocessing with flags of winnow models add, or of winnow extract, "+
+				"whose store %s names", config.Key("data.features"))
 		} else if err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 	return nil
 }
 
-// Extraction returns how to make the features of the backbone before the run, into a store.
+// Extraction returns the extraction of the backbone's features before fine-tuning, into the folder dir.
 func (t *Live) Extraction(dir string) *extraction.Extraction {
 	return &extraction.Extraction{
 		Out: dir, Root: t.Root, Paths: features.Distinct(slices.Clone(t.Paths)), Model: t.Backbone, Cut: t.Cut,

@@ -12,7 +12,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// behind puts nodes between a network's last tensor and its output.
+// behind inserts nodes between a network's last tensor and its output.
 func behind(m *graph.Model, nodes func(b *graph.Builder, last string) string) {
 	out := m.Graph.Outputs[0].Name
 	for _, n := range m.Graph.Nodes {
@@ -27,7 +27,7 @@ func behind(m *graph.Model, nodes func(b *graph.Builder, last string) string) {
 	*m = *b.Model()
 }
 
-// batchOf makes a network take batches of exactly n images, in a way that cannot be freed.
+// batchOf makes a network take batches of exactly n images, such that its batch cannot be freed.
 func batchOf(m *graph.Model, n int64) {
 	in := *m.Graph.Inputs[0]
 	in.Shape = slices.Clone(in.Shape)
@@ -43,8 +43,8 @@ func batchOf(m *graph.Model, n int64) {
 	})
 }
 
-// A network that takes one image at a time learns as the same network that takes any number: the vectors of a
-// batch and its gradients are the same. So does a part of it.
+// A network that takes one image at a time trains like the same network with a free batch: the vectors and the
+// gradients of a batch are equal. The same is true if only a part of the network is trained.
 func TestFixedBatches(t *testing.T) {
 	rt := orttest.Runtime(t)
 	for _, weights := range []string{"all", "stage2"} {

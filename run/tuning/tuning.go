@@ -1,4 +1,4 @@
-// Package tuning trains a backbone together with its head: it chooses the weights, feeds the images, computes features
+// Package tuning trains a backbone together with its head: it selects the weights, loads the images, computes features
 // during the training, and saves the network.
 package tuning
 
@@ -18,42 +18,42 @@ import (
 	"winnow/run/config"
 )
 
-// Config says what is trained, and on which images.
+// Config holds the network, the images and the settings of a fine-tuning.
 type Config struct {
-	Backbone *models.Backbone // before the training
-	Cut      *models.Prepared // to its feature
+	Backbone *models.Backbone // the network before the training
+	Cut      *models.Prepared // Backbone, cut to its feature
 	Settings config.Finetune
 	Augment  backbone.Augmentation
 
 	Root     fs.FS
 	RootName string   // the folder or .zip file that Root is
-	Paths    []string // of the whole manifest, by position
-	Batch    int      // images in a run of the network that only computes features
+	Paths    []string // image paths of the whole manifest, by position
+	Batch    int      // number of images in a run of the network that only computes features
 
-	Note  func(format string, args ...any)                         // takes notes for the user
-	Watch func(what string) (at func(done, total int), end func()) // shows what takes long; may be nil
+	Note  func(format string, args ...any)                         // receives notes for the user
+	Watch func(what string) (at func(done, total int), end func()) // shows the progress of long tasks; may be nil
 }
 
 // Live is a backbone that a run trains together with its head.
 type Live struct {
 	Config
-	Drawn        bool                 // the network has learned nothing yet, by its metadata or its batch normalization
-	weights      []string             // initializers that are trained
-	model        *graph.Model         // the backbone with its first weights
-	frozen, live *graph.Model         // before and after the first trained weight; frozen may be nil
-	derivative   *gradient.Derivative // of live
+	Drawn        bool                 // the network is untrained, by its metadata or its batch normalization
+	weights      []string             // names of the trained initializers
+	model        *graph.Model         // the backbone with its original weights
+	frozen, live *graph.Model         // parts before and after the first trained weight; frozen may be nil
+	derivative   *gradient.Derivative // derivative of live
 	rt           *ort.Runtime
 	net          *ort.Live
-	peer         *ort.Live   // a second network; nil: there is none
-	second       live.Inputs // of the second network
+	peer         *ort.Live   // a second network, or nil
+	second       live.Inputs // inputs of the second network
 	prefix       *ort.Prefix
-	validated    *trained // see onDevice
+	validated    *trained // cached result of onDevice
 
-	tried  bool             // whether chosen was chosen
-	chosen gradient.Options // for differentiating on a GPU
+	tried  bool             // chosen is set
+	chosen gradient.Options // result of chooseKernels
 }
 
-// New checks everything about a backbone's training that can be checked before a network runs.
+// New returns the fine-tuning of a backbone. It makes all checks that are possible before a network runs.
 func New(cfg Config) (*Live, error) {
 	t := &Live{Config: cfg}
 	if t.Cut.Folder != "" {
@@ -66,7 +66,7 @@ func New(cfg Config) (*Live, error) {
 	}
 	if graph.Half(m) {
 		return nil, hint.With(fmt.Errorf("finetune: %s computes with numbers of 16 bits", t.Backbone.Name),
-			"export it in float32; with this one, train a head alone")
+			"export it in float32, or train only a head on its features")
 	}
 	t.model = gradient.Plain(m)
 	norm, fresh := normStatistics(t.model.Graph)
@@ -75,7 +75,7 @@ func New(cfg Config) (*Live, error) {
 		t.Settings.BatchNorm = config.FrozenNorm
 		if t.Drawn && norm {
 			t.Settings.BatchNorm = config.TrainNorm
-			t.Note("batch normalization learns its statistics: those of %s are as drawn", t.Backbone.Name)
+			t.Note("batch normalization learns its statistics, because %s is untrained", t.Backbone.Name)
 		}
 	}
 	switch n := t.Cut.Batch; {
@@ -84,16 +84,16 @@ func New(cfg Config) (*Live, error) {
 			"export it with a free batch, or for one image")
 	case n == 1 && norm && t.Settings.BatchNorm == config.TrainNorm:
 		return nil, hint.With(fmt.Errorf("finetune: %s takes one image at a time, and batch normalization cannot "+
-			"learn its statistics from such batches", t.Backbone.Name), "export it with a free batch, or leave the "+
-			"statistics as they are: %s", config.Key("finetune.batch_norm=frozen"))
+			"learn its statistics from such batches", t.Backbone.Name), "export it with a free batch, or freeze the "+
+			"statistics: %s", config.Key("finetune.batch_norm=frozen"))
 	case n == 1:
 		t.Note("%s takes one image at a time: the gradients of a batch are added up", t.Backbone.Name)
 	}
 	return t, t.chooseWeights()
 }
 
-// normStatistics reports whether a network has batch normalization, and whether its running statistics are unchanged.
-// They give away a drawn network whose metadata do not say so.
+// normStatistics reports whether a network has batch normalization, and whether the running statistics still have their
+// initial values. Initial values identify an untrained network whose metadata do not mark it.
 func normStatistics(g *graph.Graph) (found, fresh bool) {
 	for _, n := range g.Nodes {
 		if !graph.IsONNX(n.Domain) || n.Op != "BatchNormalization" || len(n.Inputs) < 5 {

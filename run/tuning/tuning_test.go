@@ -25,13 +25,13 @@ import (
 	"winnow/run/folder"
 )
 
-// drawn6 writes six grey images and a network for them, and returns a configuration that trains it.
+// drawn6 writes six grey images and an untrained network for them, and returns a configuration that trains the network.
 func drawn6(t *testing.T) (cfg config.Run, paths []string) {
 	t.Helper()
 	return drawnAs(t, "lenet5", func(*graph.Model) {})
 }
 
-// drawnAs is drawn6 with a changed network of another architecture.
+// drawnAs does the same as drawn6 with the network arch, changed by change.
 func drawnAs(t *testing.T, arch string, change func(*graph.Model)) (cfg config.Run, paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,7 +75,7 @@ func open(t *testing.T, cfg config.Run, paths []string) (*Live, []string, error)
 	return live, notes, err
 }
 
-// The trained weights are chosen without a runtime: all, or those from a stage on.
+// The trained weights are selected without a runtime: all weights, or the weights from a stage on.
 func TestWeights(t *testing.T) {
 	cfg, paths := drawn6(t)
 	all, _, err := open(t, cfg, paths)
@@ -123,7 +123,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Features are those stored until a weight changes; then the network computes them, and so does a saved one.
+// Features are the stored features until a weight changes. Then the network computes them, and a saved network computes
+// the same.
 func TestFeaturesFollowTheWeights(t *testing.T) {
 	rt := orttest.Runtime(t)
 	cfg, paths := drawn6(t)
@@ -152,7 +153,7 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 		t.Fatalf("%v: %d×%d", err, z.Len(), z.Dim())
 	}
 	if now, err := live.Now(t.Context(), set); err != nil || &now.X.Data[0] != &set.X.Data[0] {
-		t.Errorf("%v: other features than the stored ones before the first step", err)
+		t.Errorf("%v: the features differ from the stored features before the first step", err)
 	}
 	for _, p := range encoder.Params() {
 		if p.Name == live.Weights()[0] {
@@ -161,7 +162,7 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 	}
 	now, err := live.Now(t.Context(), set)
 	if err != nil || slices.Equal(now.X.Data, set.X.Data) || !slices.Equal(now.Labels, set.Labels) {
-		t.Fatalf("%v: the stored features behind a weight that moved", err)
+		t.Fatalf("%v: found the stored features after a weight changed", err)
 	}
 	nearlyOnDevice(t, live, set, now)
 
@@ -175,22 +176,22 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := saved(t.Context(), set); err != nil || !slices.Equal(again.X.Data, now.X.Data) {
-		t.Errorf("%v: the saved network gives other features", err)
+		t.Errorf("%v: the saved network computes other features", err)
 	}
 	data, err := os.ReadFile(network)
 	if err != nil || !live.Matches(dir, folder.BestHeadFile) {
 		t.Fatalf("%v: a head that does not match its network", err)
 	}
 	if m, err := graph.Read(data); err != nil || architecture.Drawn(m) || !live.Drawn {
-		t.Errorf("%v: a network that was trained says that it was drawn, or the one before does not", err)
+		t.Errorf("%v: a trained network is marked as untrained, or the untrained network is not", err)
 	}
 	if err := os.WriteFile(network, append(data, 0), 0o644); err != nil || live.Matches(dir, folder.BestHeadFile) {
-		t.Errorf("%v: a head that matches another network", err)
+		t.Errorf("%v: the head matches another network", err)
 	}
 }
 
-// nearlyOnDevice checks that a network whose weights lie on a device gives the features that are wanted: with the
-// weights that lie there while they are held, and in batches of which the last is not full.
+// nearlyOnDevice checks that a network with weights on a device computes the features want, also if the last batch is
+// not full. While the weights are held on the device, changes of their host copies have no effect.
 func nearlyOnDevice(t *testing.T, live *Live, set, want features.Set) {
 	t.Helper()
 	net, batch := live.net, live.Batch
@@ -209,7 +210,7 @@ func nearlyOnDevice(t *testing.T, live *Live, set, want features.Set) {
 			t.Fatal(err)
 		}
 		if held {
-			resident.Params()[0].Data[0]++ // the place does not follow
+			resident.Params()[0].Data[0]++ // the device does not get this change
 		}
 		found, err := live.Now(t.Context(), set)
 		if err != nil || live.validated == nil {
@@ -223,7 +224,7 @@ func nearlyOnDevice(t *testing.T, live *Live, set, want features.Set) {
 	}
 }
 
-// A head on stored features has no network next to it.
+// Without fine-tuning, a head is saved without a network.
 func TestStored(t *testing.T) {
 	set := features.NewSet(4, 3)
 	for i := range set.X.Data {
@@ -248,12 +249,12 @@ func TestStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := saved(t.Context(), set); err != nil || &again.X.Data[0] != &set.X.Data[0] {
-		t.Errorf("%v: other features than the stored ones", err)
+		t.Errorf("%v: the features differ from the stored features", err)
 	}
 }
 
-// Evaluation sees pictures as training does: a run that makes its features squashes pictures if its augmentation does,
-// and features of cropped pictures are refused with the command that makes others.
+// Evaluation prepares images like training: a run that computes its features squashes images if its augmentation does.
+// The error for features of cropped images contains the command that computes fitting features.
 func TestFitEvaluation(t *testing.T) {
 	cropped := backbone.Preprocessing{Resize: 256, Crop: 224}
 	for _, c := range []struct {
@@ -285,13 +286,13 @@ func TestFitEvaluation(t *testing.T) {
 	}
 }
 
-// A drawn network is recognised by its metadata or its batch normalization. The automatic choice then trains the
+// An untrained network is recognised by its metadata or its batch normalization. The automatic choice then trains the
 // statistics.
 func TestDrawn(t *testing.T) {
 	for name, c := range map[string]struct {
 		arch, given string
-		silent      bool    // the file does not say that it was drawn
-		mean        float32 // a running one
+		silent      bool    // remove the metadata that mark an untrained network
+		mean        float32 // running mean of batch normalization
 		drawn       bool
 		want        string
 	}{
@@ -325,7 +326,7 @@ func TestDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "as drawn") })
+		said := slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "is untrained") })
 		if live.Drawn != c.drawn || live.Settings.BatchNorm != c.want || said != (c.want == config.TrainNorm) {
 			t.Errorf("%s: drawn %v, %s, said %q", name, live.Drawn, live.Settings.BatchNorm, notes)
 		}

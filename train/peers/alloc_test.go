@@ -8,7 +8,7 @@ import (
 	"winnow/train"
 )
 
-// wide returns networks over random features, 2048 → 512, and a batch of 128 rows.
+// wide returns networks that map random features from 2048 to 512 dimensions, and a batch of 128 rows.
 func wide(t testing.TB, method string, classes int) (*Networks, []int) {
 	t.Helper()
 	const n, in, out, batch = 512, 2048, 512, 128

@@ -14,14 +14,14 @@ import (
 //	linear  l = y·Wᵀ + b                         dy = dl·W, dW = dlᵀ·y, db = Σ_i dl_i
 //	cosine  l = ŷ·Ŵᵀ/t, with ŷ = y/‖y‖ per row    through both norms: du = (dû - û⟨û, dû⟩)/‖u‖
 //
-// A row of length 0 has logits 0 and passes no gradient on. W and b start uniform in ±1/√D, as in torch's
+// A row of length 0 has logits 0 and gradient 0. W and b are initialised uniformly in ±1/√D, as in torch's
 // Linear and in the published cosine classifier.
 // Source: METHODS 5.4, 5.5; Zhai & Wu, Classification is a Strong Baseline for Deep Metric Learning, BMVC 2019,
 // equation 4 (cosine). Time: three products of n·D·C.
 type classifier struct {
 	head.Classifier
 	cosine bool
-	y      blas32.General // rows of the last forward; unit rows for cosine
+	y      blas32.General // input of the last forwardLogits; unit rows for cosine
 	u, w   unitRows       // unit rows of y and of W
 	dy     blas32.General
 }
@@ -41,7 +41,7 @@ func newClassifier(cfg Config, prefix string, classes, dim int, rng *rand.Rand) 
 	return c
 }
 
-// linearHead returns the classifier of the rows that forward stored.
+// linearHead returns the linear classifier that forwardLogits applies to the rows c.y.
 func (c *classifier) linearHead() head.Classifier {
 	l := c.Classifier
 	if c.cosine {
@@ -50,7 +50,7 @@ func (c *classifier) linearHead() head.Classifier {
 	return l
 }
 
-// forwardLogits overwrites logits, n×C, and stores y for backward.
+// forwardLogits overwrites logits, n×C, and stores y for backwardLogits.
 func (c *classifier) forwardLogits(logits, y blas32.General) {
 	c.y = y
 	if c.cosine {
@@ -81,7 +81,7 @@ func (u *unitRows) setUnitRows(m blas32.General) {
 	}
 }
 
-// pullBack turns a gradient with respect to the unit rows into one with respect to the original rows.
+// pullBack converts the gradient d with respect to the unit rows into the gradient with respect to the original rows.
 func (u *unitRows) pullBack(d blas32.General) {
 	for i := range d.Rows {
 		g := features.Row(d, i)

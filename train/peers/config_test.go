@@ -26,7 +26,7 @@ func TestForgetPlanAtItsEdges(t *testing.T) {
 	}
 }
 
-// Equal losses keep their order, and the share is truncated, not rounded.
+// Rows with equal losses keep their order, and the number of rows is rounded down.
 func TestSmallLossAtItsEdges(t *testing.T) {
 	losses := []float64{2, 1, 1, 2, 1}
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestSmallLossAtItsEdges(t *testing.T) {
 	}
 }
 
-// The two networks start different, in names and numbers; whitened heads start equal, their classifiers do not.
+// The parameters of the two networks differ in names and initial values. Only whitened heads start with equal values.
 func TestNetworksStartApart(t *testing.T) {
 	set, _ := clusters(1, 4, 20, nextOne(4, 0))
 	for _, start := range []string{head.Random, head.Whiten} {
@@ -79,7 +79,7 @@ func TestNetworksStartApart(t *testing.T) {
 	}
 }
 
-// A resting network costs nothing, does not move and has logits 0.
+// In each stage of an estimate the resting network does not move and has logits 0.
 func TestStagesOfTheEstimate(t *testing.T) {
 	set, _ := clusters(1, 4, 20, nextOne(4, 0.3))
 	cfg := Default(FCorrection)
@@ -97,7 +97,7 @@ func TestStagesOfTheEstimate(t *testing.T) {
 		}
 		if any := slices.ContainsFunc(rowsOf(b.networks.logitsOf(z, resting)),
 			func(v float32) bool { return v != 0 }); any {
-			t.Errorf("step %d: logits of the network that rests", s.Number)
+			t.Errorf("step %d: the resting network has non-zero logits", s.Number)
 		}
 		if (s.LR == 0) != (s.Number <= 3) || (s.PeerLR == 0) != (s.Number > 3) {
 			t.Errorf("step %d: rates %v, %v", s.Number, s.LR, s.PeerLR)
@@ -118,7 +118,7 @@ func TestStagesOfTheEstimate(t *testing.T) {
 	}
 }
 
-// rowsOf are a view's numbers.
+// rowsOf returns the numbers of a view.
 func rowsOf(m blas32.General) (list []float32) {
 	for i := range m.Rows {
 		list = append(list, features.Row(m, i)...)

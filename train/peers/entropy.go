@@ -14,17 +14,17 @@ type Matrix[T number] struct {
 	Data               []T
 }
 
-// matrixRow returns a view.
+// matrixRow returns a view of row i.
 func (m Matrix[T]) matrixRow(i int) []T { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
 
-// zeroMatrix writes zeros.
+// zeroMatrix sets all numbers of m to zero.
 func (m Matrix[T]) zeroMatrix() {
 	for i := range m.Rows {
 		clear(m.matrixRow(i))
 	}
 }
 
-// rowEntropies writes the cross entropy of every row, -log softmax(l)[label], and its log Σ e^l.
+// rowEntropies writes each row's cross entropy, -log softmax(l)[label], to losses, and its log Σ e^l to sums.
 func rowEntropies[T number](losses, sums []float64, logits Matrix[T], labels []int) {
 	for i, label := range labels {
 		row := logits.matrixRow(i)
@@ -33,8 +33,8 @@ func rowEntropies[T number](losses, sums []float64, logits Matrix[T], labels []i
 	}
 }
 
-// meanEntropy returns the mean loss of the chosen rows. If grad has rows, it overwrites grad with the gradient:
-// (softmax(l) - onehot)/k in a chosen row, 0 in the others. Without chosen rows the result is 0.
+// meanEntropy returns the mean loss of the k chosen rows, or 0 if k is 0. If grad has rows, meanEntropy overwrites it
+// with the gradient: (softmax(l) - onehot)/k in a chosen row, 0 in the other rows.
 func meanEntropy[T number](grad, logits Matrix[T], labels, chosen []int, losses, sums []float64) float64 {
 	if grad.Rows > 0 {
 		grad.zeroMatrix()
@@ -61,8 +61,8 @@ func meanEntropy[T number](grad, logits Matrix[T], labels, chosen []int, losses,
 //
 //	L_i = log Σ_c e^{l_c} - log Σ_c e^{l_c}·T[c][y]      ∂L_i/∂l_c = p_c - p_c·T[c][y]/Σ_j p_j·T[j][y]
 //
-// Both sums are shifted by their own largest term, so that a class that T makes impossible has no effect and
-// one that the network makes improbable does not underflow. A label that T never gives costs +Inf.
+// Each sum is shifted by its own largest term. A class with T = 0 therefore has no effect, and a class that the
+// network predicts with a tiny probability does not underflow. A label that is impossible under T has loss +Inf.
 // Source: Patrini et al., Making Deep Neural Networks Robust to Label Noise, CVPR 2017, equation 5 and theorem
 // 2. METHODS 12.4.
 func correctedLoss[T number](grad, logits Matrix[T], labels []int, t *transition, scratch *[]float64) float64 {

@@ -15,9 +15,9 @@ const (
 	estimateClasses = 64
 )
 
-// estimateMatrix fills the transition matrix from the second network: the row of each class is the prediction for the
-// training row that the network is most certain of. All training rows are candidates, even unlabelled ones. The
-// head's rows are stored, n×D; probabilities are only computed for a block of classes at a time.
+// estimateMatrix fills the transition matrix from the second network. The matrix row of a class is the network's
+// prediction for the class's anchor, the training row most typical of the class (see typicalRow). Unlabelled rows can
+// be anchors. The head's output is stored, n×D; probabilities are computed for one block of classes at a time.
 func (n *Networks) estimateMatrix() error {
 	net := n.list[1]
 	y, err := net.headRows(n.rows, n.z.Rows)
@@ -43,7 +43,7 @@ func (n *Networks) estimateMatrix() error {
 	return nil
 }
 
-// headRows returns the head's rows of the whole training set.
+// headRows returns the head's output for all n training rows, computed in batches.
 func (net *network) headRows(n, batch int) (blas32.General, error) {
 	y := features.NewMatrix(n, net.head.Config().Out)
 	list := make([]int, 0, batch)
@@ -63,7 +63,7 @@ func (net *network) headRows(n, batch int) (blas32.General, error) {
 	return y, nil
 }
 
-// blockLogits returns the logits of n rows of y, in the memory of dst.
+// blockLogits returns the logits of n rows of y, starting at row from. It reuses the memory of dst.
 func (net *network) blockLogits(dst, y blas32.General, from, n int) blas32.General {
 	dst = features.Resize(dst, n, net.classifier.Weight.Rows)
 	net.classifier.forwardLogits(dst, features.Part(y, from, n))
@@ -90,7 +90,7 @@ func (net *network) findAnchors(y blas32.General, sums []float64, percentile flo
 	return rows
 }
 
-// someClasses returns the classifier restricted to n classes.
+// someClasses returns a view of the classifier, restricted to the n classes that start at from.
 func (c *classifier) someClasses(from, n int) *classifier {
 	cut := func(p *features.Param, rows, cols, at int) *features.Param {
 		return &features.Param{Name: p.Name, Rows: rows, Cols: cols, Data: p.Data[at : at+rows*cols]}

@@ -31,7 +31,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// onlyParams fails for a parameter that the check does not map.
+// onlyParams fails if the case has a parameter that the check does not map to a setting.
 func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	t.Helper()
 	for name := range c.Params {
@@ -58,11 +58,11 @@ func numbers64(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// gradient64 compares relative to the largest entry.
+// gradient64 compares gradients. The tolerance is relative to the largest expected entry.
 func gradient64(t *testing.T, what string, got Matrix[float64], want [][]float64) {
 	t.Helper()
 	if d, limit := farthest(got, want), gradientFloor+gradientTolerance*largest(want); !(d <= limit) {
-		t.Errorf("%s: off by %v, at most %v", what, d, limit)
+		t.Errorf("%s: differs by %v, expected at most %v", what, d, limit)
 	}
 }
 
@@ -139,7 +139,7 @@ func goldenPlan(t *testing.T, c reference.Case) {
 	numbers64(t, "values", got, c.Floats(t, "values"))
 }
 
-// The plan of the released code is a linear schedule: epochs of one step, or of seven.
+// The released code's plan of Adam's rates equals a linear schedule, with epochs of one step and of seven steps.
 func goldenAdamPlan(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "lr", "n_epoch", "epoch_decay_start", "mom1", "mom2")
 	epochs, first := int(c.Param("n_epoch", 200)), c.Param("mom1", 0.9)
@@ -164,7 +164,7 @@ func goldenAdamPlan(t *testing.T, c reference.Case) {
 	}
 }
 
-// given returns the case's transition matrix, row for row.
+// given returns an estimated transition matrix with the given rows.
 func given(t *testing.T, rows [][]float64) *transition {
 	t.Helper()
 	tr, err := newTransition(Estimated, len(rows), 0)
@@ -177,7 +177,7 @@ func given(t *testing.T, rows [][]float64) *transition {
 	return tr
 }
 
-// kinds maps the golden set's names of matrices.
+// kinds maps the golden set's names of matrices to the names of noise models.
 var kinds = map[string]string{"symmetric": Symmetric, "symmetric_exclusive": Symmetric,
 	"symmetric_inclusive": Inclusive, "pair": Pair}
 
@@ -198,7 +198,7 @@ func goldenCorrection(t *testing.T, c reference.Case) {
 	d := like(logits)
 	number64(t, "loss", correctedLoss(d, logits, labels, known, &scratch), c.Float(t, "loss"))
 	gradient64(t, "grad_logits", d, c.Matrix(t, "grad_logits"))
-	// The same as explicit numbers: an estimated matrix is float32.
+	// The same matrix, stored as an estimated matrix in float32, gives the same loss within float32's accuracy.
 	if got, want := correctedLoss(Matrix[float64]{}, logits, labels, given(t, matrix), &scratch),
 		c.Float(t, "loss"); math.Abs(got-want) > 1e-6*want {
 		t.Errorf("loss with the matrix as numbers: %v, expected %v", got, want)
@@ -241,7 +241,7 @@ func goldenEstimate(t *testing.T, c reference.Case) {
 	}
 }
 
-// The classifier is float32: its own tolerance.
+// goldenTemperature has its own tolerance, because the classifier computes in float32.
 func goldenTemperature(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "temperature")
 	x, proxies, labels := c.Matrix(t, "embeddings"), c.Matrix(t, "proxies"), c.Ints(t, "labels")

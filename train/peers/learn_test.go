@@ -12,8 +12,8 @@ import (
 	"winnow/train"
 )
 
-// clusters returns classes that some of the features separate, hidden under larger features that are unrelated
-// to the class; a share of the labels is another class's. Only the test knows truth.
+// clusters returns a set in which some features separate the classes and larger features do not depend on the
+// class. corrupt replaces a fraction of the labels. The true labels are returned for the test only.
 func clusters(
 	seed uint64, classes, each int, corrupt func(c int, draw func() float64) int,
 ) (set features.Set, truth []int) {
@@ -40,7 +40,7 @@ func clusters(
 	return set, truth
 }
 
-// anyOther replaces a share of the labels by any other.
+// anyOther returns a function that replaces a fraction of the labels by any other class.
 func anyOther(classes int, rate float64) func(int, func() float64) int {
 	return func(c int, draw func() float64) int {
 		if draw() >= rate {
@@ -50,7 +50,7 @@ func anyOther(classes int, rate float64) func(int, func() float64) int {
 	}
 }
 
-// nextOne replaces a share of the labels by the next class's.
+// nextOne returns a function that replaces a fraction of the labels by the next class.
 func nextOne(classes int, rate float64) func(int, func() float64) int {
 	return func(c int, draw func() float64) int {
 		if draw() >= rate {
@@ -65,8 +65,8 @@ type bed struct {
 	networks *Networks
 	head     *head.Head
 	cfg      train.Config
-	right    map[int]bool // by ID, whether the label is the true one
-	kept     [2]int       // rows chosen in the last third, and how many of them are right
+	right    map[int]bool // by ID: whether the given label is correct
+	kept     [2]int       // number of rows chosen in the last third of the run, and number of them with correct labels
 }
 
 func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes int, epochs int, seed uint64) *bed {
@@ -129,10 +129,10 @@ func (b *bed) run(t testing.TB) {
 	}
 }
 
-// clean returns the share of right labels among the rows chosen in the last third.
+// clean returns the share of correct labels among the rows chosen in the last third of the run.
 func (b *bed) clean() float64 { return float64(b.kept[1]) / float64(b.kept[0]) }
 
-// precision1 is P@1 of the first network's unit rows.
+// precision1 returns P@1 of the first network's unit rows with respect to labels.
 func (b *bed) precision1(t testing.TB, set features.Set, labels []int) float64 {
 	t.Helper()
 	z, err := b.head.Embed(set.X)
@@ -170,8 +170,8 @@ func (b *bed) accuracy(t testing.TB, set features.Set, truth []int) float64 {
 	return float64(hits) / float64(len(truth))
 }
 
-// With 40 % wrong labels, the rows that two networks choose for each other are far cleaner than chance, and the
-// embedding is better than that of one network that believes all labels.
+// With 40 % wrong labels, the rows that two networks choose for each other have far more correct labels than random
+// rows. The embedding is better than the embedding of one network that trusts all labels.
 func TestTeachingEachOther(t *testing.T) {
 	const classes, rate = 10, 0.4
 	for seed := range uint64(3) {
@@ -190,9 +190,9 @@ func TestTeachingEachOther(t *testing.T) {
 				t.Errorf("seed %d: %s: P@1 rises from %.3f to %.3f only", seed, method, before, score[method])
 			}
 		}
-		chance := clean[CrossEntropy] // which chooses all rows: the spoiled twin of the check below
+		chance := clean[CrossEntropy] // cross entropy chooses all rows, so the check below must reject it
 		if cleaner(chance, chance) {
-			t.Errorf("seed %d: the check lets %.3f through, which is chance", seed, chance)
+			t.Errorf("seed %d: the check accepts %.3f, which is chance", seed, chance)
 		}
 		for _, method := range []string{CoTeaching, CoTeachingTemperature} {
 			if !cleaner(clean[method], chance) {
@@ -210,8 +210,8 @@ func TestTeachingEachOther(t *testing.T) {
 // cleaner reports whether a selection is far better than chance.
 func cleaner(clean, chance float64) bool { return clean > chance+0.2 }
 
-// Co-teaching+ learns from rows on which the networks disagree, and these have wrong labels more often than
-// others: the selection is cleaner than the rows it was made from.
+// Co-teaching+ selects rows on which the networks disagree. Such rows have more wrong labels than others, but the
+// selected rows have fewer wrong labels than all rows with disagreement.
 func TestDisagreementIsSifted(t *testing.T) {
 	const classes, rate = 10, 0.4
 	for seed := range uint64(3) {
@@ -246,8 +246,8 @@ func TestDisagreementIsSifted(t *testing.T) {
 	}
 }
 
-// If 40 % of the labels are the next class's, a network that knows this, or has estimated it, predicts true
-// classes better than one that does not.
+// With 40 % pair noise, a network predicts true classes better if it is given the noise matrix, or has estimated it,
+// than without a matrix.
 func TestForwardCorrectionLearnsThroughTheNoise(t *testing.T) {
 	const classes, rate = 6, 0.4
 	for seed := range uint64(3) {
@@ -277,7 +277,7 @@ func TestForwardCorrectionLearnsThroughTheNoise(t *testing.T) {
 	}
 }
 
-// checkEstimate checks how far an estimate is from the matrix by which the labels were made.
+// checkEstimate checks how much an estimate differs from the matrix with which the labels were drawn.
 func checkEstimate(t *testing.T, got *transition, classes int, rate float64) {
 	t.Helper()
 	want, err := newTransition(Pair, classes, rate)
@@ -296,7 +296,7 @@ func checkEstimate(t *testing.T, got *transition, classes int, rate float64) {
 		}
 	}
 	t.Logf("a row of the estimate is off by %.3f on average", far)
-	if far > 0.72 { // an estimate of no noise is off by 0.8
+	if far > 0.72 { // the identity matrix differs by 0.8
 		t.Errorf("a row of the estimate is off by %.3f on average", far)
 	}
 }

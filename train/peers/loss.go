@@ -12,18 +12,17 @@ import (
 //
 //	L = 1/k Σ_{i∈S²} CE(l¹_i, y_i) + 1/k Σ_{i∈S¹} CE(l²_i, y_i)      S¹, S² the k rows of least CE(l¹), CE(l²)
 //
-// Each network learns from the rows that the other chose: k = ⌊(1 - R(e))·n⌋ rows, or all if that is 0. After
-// its warm-up Co-teaching+ chooses only among rows for which the networks predict different classes; if there
-// are none, both learn from all rows. The choices are constants in the gradient. The networks share nothing, so
-// each one's gradient is that of its own part. F-correction and cross entropy have one learning network, which
-// learns from all rows.
+// Each network learns from the rows that the other chose: k = ⌊(1 - R(e))·n⌋ rows, or all rows if k is 0. After
+// its warm-up Co-teaching+ chooses only among rows for which the networks predict different classes. If there
+// are no such rows, both networks learn from all rows. The choices are constants in the gradient. The networks share
+// no parameters, so each network's gradient comes only from its own sum. With F-correction and cross entropy a single
+// network learns at a time, from all rows.
 //
-// Settings: Config. z.X is n×(networks·C); labels 0 … C-1; ref is not used. Time O(n·C), two exponentials per
-// logit learned from.
-// Differs from the released code, which divides its losses by the number kept once more, and whose Co-teaching+
-// applies softmax twice and loses row 0; METHODS 2. Sources: Han et al., Co-teaching, NeurIPS 2018, algorithm
-// 1; Yu et al., How does Disagreement Help Generalization against Label Corruption?, ICML 2019, algorithm 1;
-// Patrini et al., CVPR 2017, equation 5. METHODS 12.
+// Settings: Config. z.X is n×(networks·C); labels 0 … C-1; ref is not used. Time O(n·C), with two exponentials per
+// logit of a chosen row. The released code differs: it divides its mean losses by k again, and its Co-teaching+ applies
+// softmax twice and loses row 0; METHODS 2. Sources: Han et al., Co-teaching, NeurIPS 2018, algorithm 1; Yu et al., How
+// does Disagreement Help Generalization against Label Corruption?, ICML 2019, algorithm 1; Patrini et al., CVPR 2017,
+// equation 5. METHODS 12.
 type loss struct {
 	cfg        Config
 	classes    int
@@ -44,8 +43,8 @@ func newLoss(cfg Config, classes int, clock *train.Clock) (*loss, error) {
 	return l, err
 }
 
-// Chosen returns the rows that the first network learned from, as chosen by the second; all rows if the method
-// does not choose.
+// Chosen returns the rows from which the first network learned, which the second network chose. It returns all rows if
+// the method does not choose.
 func (l *loss) Chosen() []int { return l.chosen }
 
 // Eval implements losses.Loss.
@@ -95,7 +94,7 @@ func (l *loss) currentEpoch() int { return max(l.clock.Step()-1, 0) / l.cfg.Epoc
 // currentForget returns R(e) of the current epoch.
 func (l *loss) currentForget() float64 { return l.cfg.newForgetPlan().forgetRate(l.currentEpoch()) }
 
-// needsDisagreement reports whether only rows count on which the networks disagree.
+// needsDisagreement reports whether the networks choose only among rows on which their predictions differ.
 func (l *loss) needsDisagreement() bool {
 	return l.cfg.Method == CoTeachingPlus && l.currentEpoch() >= l.cfg.WarmUp
 }
@@ -110,12 +109,12 @@ func (l *loss) networkLogits(m blas32.General, i int) Matrix[float32] {
 
 // exchange holds the data that two networks exchange about a batch.
 type exchange struct {
-	losses, sums [2][]float64 // of all rows
-	chosen       [2][]int     // by each
+	losses, sums [2][]float64 // each network's, for all rows
+	chosen       [2][]int     // rows chosen by each network
 	among        []int
 }
 
-// growExchange makes room for n rows.
+// growExchange allocates memory for n rows.
 func (e *exchange) growExchange(n int) {
 	for i := range 2 {
 		if len(e.losses[i]) < n {

@@ -14,17 +14,17 @@ import (
 	"winnow/train"
 )
 
-// Networks is what a method trains, as an encoder for the trainer. Its rows are the logits of all networks side
-// by side, n×(networks·C); gradient clipping counts the networks together. The head of the first network is the
-// result; the second network only teaches it. Only one goroutine may use it.
+// Networks is the encoder that the trainer trains with a method. Its rows are the logits of all networks side
+// by side, n×(networks·C); the gradients of all networks are clipped together. The head of the first network is the
+// result; the second network only teaches it. Only one goroutine may use a Networks at a time.
 type Networks struct {
 	cfg     Config
 	classes int
 	clock   *train.Clock
 	list    []*network
 	loss    *loss
-	rows    int   // of the training set
-	next    []int // rows of the step after the next Forward
+	rows    int   // number of rows in the training set
+	next    []int // rows of the step that follows the next Forward
 	z       blas32.General
 }
 
@@ -33,12 +33,12 @@ type network struct {
 	head       *head.Head
 	encoder    Encoder
 	classifier *classifier
-	backbone   []*features.Param // what the encoder trains besides the head
-	state      []*features.Param // of the encoder
+	backbone   []*features.Param // the encoder's trained parameters except the head's
+	state      []*features.Param // the encoder's state
 }
 
-// Encoder returns the rows y of a head, the outputs of its last layer: from stored features, or behind a
-// backbone.
+// Encoder computes a head's output rows y, which are not normalised. The head's input are stored features or the
+// output of a backbone.
 type Encoder interface {
 	train.Encoder
 	Close() error
@@ -46,22 +46,22 @@ type Encoder interface {
 
 // Input holds the data and the initial state of the networks.
 type Input struct {
-	Head    *head.Head   // the first network's, kept and trained in place
-	Train   features.Set // stored features; labels 0 … Classes-1, or negative for none
+	Head    *head.Head   // the first network's head, which is trained in place
+	Train   features.Set // stored features; labels 0 … Classes-1, or negative without a label
 	Stored  features.Set // Train, followed by other views of its rows, if any; empty: Train
 	Classes int
 	Batch   int          // rows of the largest batch
 	Clock   *train.Clock // the trainer's
 	Seed    uint64
 
-	// Encoder creates the encoder of the first network, then of the peer; nil: the heads are trained on stored
-	// features.
+	// Encoder creates the encoder of the first network (peer is false) or of the second (peer is true). If it is
+	// nil, the heads are trained on stored features.
 	Encoder func(h *head.Head, peer bool) (Encoder, error)
 }
 
-// New builds the networks of a method. The second head is initialised like the first, with its own random
-// source: random heads differ; whitened ones start equal, like two copies of a pretrained network, and only
-// their classifiers differ. If New fails it leaves nothing open.
+// New builds the networks of a method. The second head is initialised like the first, but with its own random
+// source. Two random heads therefore differ. Two whitened heads start equal, like two copies of a pretrained
+// network, so that only their classifiers differ. If New fails, it closes what it has opened.
 func New(ctx context.Context, cfg Config, in Input) (*Networks, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func New(ctx context.Context, cfg Config, in Input) (*Networks, error) {
 	return n, nil
 }
 
-// prefixParams returns parameters that share memory with the given ones, with a prefix added to their names.
+// prefixParams returns parameters that share the memory of params, with a prefix added to their names.
 func prefixParams(prefix string, params []*features.Param) []*features.Param {
 	list := make([]*features.Param, len(params))
 	for i, p := range params {
@@ -123,7 +123,7 @@ func prefixParams(prefix string, params []*features.Param) []*features.Param {
 // Announce passes the rows of the next step to the first learning network.
 func (n *Networks) Announce(rows []int) { n.next = rows }
 
-// Forward computes the logits of the networks that learn in the current step; those of a resting network are 0.
+// Forward computes the logits of the networks that learn in the current step. The logits of a resting network are 0.
 func (n *Networks) Forward(rows []int) (features.Set, error) {
 	if n.needsEstimate() {
 		if err := n.estimateMatrix(); err != nil {
@@ -170,14 +170,13 @@ func (n *Networks) logitsOf(z blas32.General, i int) blas32.General {
 	return columnView(z, i*n.classes, n.classes)
 }
 
-// columnView returns a view of n columns.
 func columnView(m blas32.General, from, n int) blas32.General {
 	m.Data, m.Cols = m.Data[from:], n
 	return m
 }
 
-// isLearning reports whether a network learns in the current step. Both always do, except for an estimate: the
-// second network is then trained first, only for that.
+// isLearning reports whether a network learns in the current step. All networks learn in every step, except with an
+// estimated matrix: then only the second network learns in the first stage, and only the first network afterwards.
 func (n *Networks) isLearning(i int) bool {
 	return !n.cfg.Estimates() || (i == 1) == n.firstStage()
 }
@@ -189,7 +188,7 @@ func (n *Networks) needsEstimate() bool {
 	return n.cfg.Estimates() && n.clock.Step() == n.cfg.FirstStage+1
 }
 
-// Params returns the parameters of all networks: for each the head, the classifier, then the backbone.
+// Params returns the parameters of all networks. Each network lists its head, its classifier and its backbone.
 func (n *Networks) Params() []*features.Param {
 	var list []*features.Param
 	for i := range n.list {
@@ -223,9 +222,9 @@ func (n *Networks) Term() train.Term {
 	return train.Term{Name: n.cfg.Method, Loss: n.loss, Weight: 1}
 }
 
-// Groups returns a group for each network with its own solver and a schedule for the steps in which it learns,
-// in a run of the given number of steps. If the backbones learn, each also gets a group, which rests for the
-// first of these steps. plan returns the solver and schedule for a group and a number of steps.
+// Groups returns a group for each network, with its own solver and a schedule over the steps in which the network
+// learns. The run has the given number of steps. If the backbones learn, each backbone also gets a group, which rests
+// for the network's first rest steps. plan returns the solver and schedule of a group for a number of steps.
 func (n *Networks) Groups(
 	steps, rest int, plan func(group string, steps int) (train.Solver, train.Schedule, error),
 ) ([]train.Group, error) {
@@ -247,9 +246,8 @@ func (n *Networks) Groups(
 			g := train.Group{Name: names[k], Params: params, Start: from + k*rest, Stop: stop}
 			last := cmp.Or(stop, steps)
 			if g.Start > last {
-				return nil, fmt.Errorf("peers: %s: the backbone rests for %d steps and a network learns "+
-					"for %d: it would "+
-					"never be trained", n.cfg.Method, rest, last-from+1)
+				return nil, fmt.Errorf("peers: %s: the backbone rests for %d steps, expected fewer than the %d steps "+
+					"in which its network learns", n.cfg.Method, rest, last-from+1)
 			}
 			var err error
 			if g.Solver, g.Schedule, err = plan(g.Name, last-g.Start+1); err != nil {

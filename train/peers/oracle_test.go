@@ -10,7 +10,7 @@ import (
 	"winnow/train"
 )
 
-// differ is a central difference.
+// differ returns the central difference of value with respect to row[c].
 func differ(row []float64, c int, value func() float64) float64 {
 	const h = 1e-5
 	v := row[c]
@@ -22,7 +22,7 @@ func differ(row []float64, c int, value func() float64) float64 {
 	return (up - down) / (2 * h)
 }
 
-// Logits far apart neither overflow nor underflow, and impossible labels cost +Inf, not NaN.
+// Very different logits cause neither overflow nor underflow, and the loss of an impossible label is +Inf, not NaN.
 func TestExtremes(t *testing.T) {
 	far := pack([][]float64{{1e5, -1e5, 0}, {-1e5, 1e5, 0}})
 	var e exchange
@@ -38,13 +38,13 @@ func TestExtremes(t *testing.T) {
 	}
 	none, _ := newTransition(Estimated, 3, 0)
 	if v := correctedLoss(d1, far, []int{0, 0}, none, &scratch); !math.IsInf(v, 1) {
-		t.Errorf("a label that the matrix never gives has loss %v", v)
+		t.Errorf("a label that is impossible under the matrix has loss %v, expected +Inf", v)
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
 		bad := pack([][]float64{{1, v, 0}, {0, 1, 0}})
 		if v1, _ := teachEachOther(&e, d1, d2, bad, far, []int{0, 0}, 0.5, false); !math.IsNaN(v1) &&
 			!math.IsInf(v1, 0) {
-			// The second network may have chosen the other row: then the first one's own selection shows it.
+			// The second network may choose the other row. Then the first network's own choice shows the NaN.
 			if len(e.chosen[1]) != 1 || e.chosen[1][0] != 1 {
 				t.Errorf("a logit of %v gives the loss %v", v, v1)
 			}
@@ -52,7 +52,7 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// slowClassifier is a classifier in float64 loops.
+// slowClassifier returns the logits of a classifier, computed in float64 loops.
 func slowClassifier(c *classifier, w, b []float64, y [][]float64) [][]float64 {
 	d := c.Weight.Cols
 	norm := func(v []float64) float64 {
@@ -81,7 +81,7 @@ func slowClassifier(c *classifier, w, b []float64, y [][]float64) [][]float64 {
 	return out
 }
 
-// Logits, and the gradients of ⟨logits, G⟩, against loops and their central differences.
+// The logits equal those of plain loops, and the gradients of ⟨logits, G⟩ equal central differences of the loops.
 func TestClassifierAgainstLoops(t *testing.T) {
 	const n, dim, classes = 5, 6, 4
 	for _, kind := range []string{Linear, Cosine} {
@@ -146,7 +146,7 @@ func TestClassifierAgainstLoops(t *testing.T) {
 	}
 }
 
-// A row of length 0 has no direction: logits 0 and no gradient, with the cosine classifier.
+// The cosine classifier gives a row of length 0, which has no direction, logits 0 and gradient 0.
 func TestCosineOfNothing(t *testing.T) {
 	c := newClassifier(Config{Classifier: Cosine, Temperature: 0.05}, "", 3, 4, train.Rand(1, "zero", 0))
 	clear(c.Weight.Data[:4])

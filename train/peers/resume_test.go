@@ -14,8 +14,8 @@ import (
 	"winnow/train"
 )
 
-// resumable are runs with every kind of state: a warm-up that ends, an estimate made on the way, the change of
-// beta1.
+// resumable returns settings of runs with every kind of state: a warm-up that ends, an estimate during the run, and
+// a change of beta1.
 func resumable() map[string]Config {
 	plus := Default(CoTeachingPlus)
 	plus.Rate, plus.Gradual, plus.WarmUp = 0.3, 3, 2
@@ -39,7 +39,7 @@ func resumeBed(t testing.TB, cfg Config, dir string) (*bed, *train.Trainer) {
 	return b, tr
 }
 
-// ending returns everything that a run leaves.
+// ending returns the final parameters and files of a run.
 func ending(t testing.TB, b *bed, tr *train.Trainer, dir string) [][]byte {
 	t.Helper()
 	tr.UseBest()
@@ -66,11 +66,11 @@ func bytesOf(p *features.Param) []byte {
 	return out
 }
 
-// same reports whether two runs ended alike.
+// same reports whether two runs ended with the same parameters and files.
 func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, slices.Equal[[]byte]) }
 
-// Stopped after any of its steps and resumed, a run leaves the same bits as an uninterrupted one: weights of
-// both networks, the estimate, metrics and checkpoint.
+// A run that is stopped after any step and resumed ends with the same bits as an uninterrupted run: the weights of
+// both networks, the estimate, the metrics and the checkpoint.
 func TestResumedRunIsTheSame(t *testing.T) {
 	for name, cfg := range resumable() {
 		dir := t.TempDir()
@@ -79,7 +79,7 @@ func TestResumedRunIsTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := ending(t, b, tr, dir)
-		// the estimate is made between 11 and 12
+		// the estimate is made between steps 11 and 12
 		for _, cut := range []int{1, 5, 8, 10, 11, 12, 13, 17, 22, b.cfg.Steps - 1} {
 			dir := t.TempDir()
 			ctx, cancel := context.WithCancel(context.Background())
@@ -103,7 +103,7 @@ func TestResumedRunIsTheSame(t *testing.T) {
 			if tr.Done() != cut {
 				t.Fatalf("%s: resumed after step %d, expected %d", name, tr.Done(), cut)
 			}
-			if cut == 17 { // the spoiled twin: one number of the last parameter differs
+			if cut == 17 { // one changed number in the last parameter must make the runs differ
 				p := slices.Concat(again.networks.Params(), again.networks.State())
 				p[len(p)-1].Data[0] += 1e-3
 			}
@@ -127,6 +127,6 @@ func TestResumeRefusesOtherNetworks(t *testing.T) {
 	_, other := resumeBed(t, resumable()["co-teaching-plus"], dir)
 	var broken *train.CheckpointError
 	if _, err := other.Resume(); !errors.As(err, &broken) {
-		t.Errorf("%v, expected a refusal", err)
+		t.Errorf("Resume returned %v, expected an error", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"winnow/features"
 )
 
-// compareBlock limits the similarities in memory at a time: 16 MiB of float32.
+// compareBlock is the largest number of similarities in memory at a time: 16 MiB of float32.
 const compareBlock = 1 << 22
 
 // comparison computes contrastive losses of many rows against many candidates.
@@ -16,10 +16,10 @@ type comparison struct {
 	exps []float64
 }
 
-// addContrasts adds up the weighted contrastive losses of u's rows against candidates and adds the gradient to du. each
-// may change the similarities of row r (-Inf removes a candidate), and returns which candidate is the row
-// itself (-1: none), the candidates it should be near, and its weight. If the candidates are u's own rows, the
-// gradient goes to both sides of a similarity.
+// addContrasts returns the sum of the weighted contrastive losses of u's rows against candidates and adds the gradient
+// to du. It calls each for every row r. each may change the row's similarities (-Inf removes a candidate). It returns
+// the candidate that is the row itself (-1: none), the row's positive candidates, and the row's weight. If both, the
+// candidates are u's own rows, and each similarity passes its gradient to both of its rows.
 func (c *comparison) addContrasts(
 	du, u, candidates blas32.General, both bool, t float64,
 	each func(r int, s []float32) (own int, sides []pull, weight float64),

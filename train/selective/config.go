@@ -1,29 +1,28 @@
-// Package selective contains two baselines that decide at the start of every epoch which given labels to
-// believe, and learn from the other images without their labels: Sel-CL and TCL, on frozen features or, with a
+// Package selective contains two baselines, Sel-CL and TCL. At the start of every epoch they decide which given
+// labels to trust. From the other images they learn without labels. They work on frozen features or, with a
 // [Live] backbone, on images.
 //
-// With stored features their names include "on frozen features", because neither is then the published system.
-// The published systems train a network on images: the views of an image are two random crops, images are
-// mixed, and the running average covers the whole network. With stored features only a head learns: a view of
-// an image is its stored feature with noise and dropout ([View]), since no second crop is stored, features are
-// mixed instead of images, and the running average covers the head. A live backbone receives images: views are
-// augmented, images are mixed, and the average covers everything that learns. Decisions about labels are
-// computed as published ([selclDetector], [tclDetector]): rows are unit vectors, similarities cosines; a negative label
-// means none: such a row is neither judged nor selected, but it has neighbours, a pseudo label and a share in the
-// centres.
+// With stored features their names include "on frozen features", because this differs from the published systems. The
+// published systems train a network on images: the views of an image are two random crops, images are mixed, and the
+// running average covers the whole network. With stored features only a head learns. A view of an image is its stored
+// feature with noise and dropout ([View]), since no second crop is stored. Features are mixed instead of images, and
+// the running average covers the head. A live backbone receives images: views are augmented, images are mixed, and the
+// average covers everything that learns. Decisions about labels are computed as published ([selclDetector],
+// [tclDetector]) from unit rows and their cosines. A negative label marks an unlabelled row. Such a row is neither
+// scored nor selected, but it has neighbours and a pseudo label, and it contributes to the centres.
 //
 //	x → head → u (n×D, unit rows: the embedding that is kept) → logits l = 4·u·Wᵀ + b (n×C)
 //
-// The head replaces the published projection, and its rows are the input of the classifier; neither has batch
-// normalization. The factor 4 keeps the published rates stable whatever the head's scale.
+// The head replaces the published projection, and its rows are the input of the classifier. Neither has batch
+// normalization. The factor 4 keeps the published learning rates stable at any scale of the head's output.
 //
-// To the trainer (package train) each is one Encoder whose rows are all views of an image side by side, and the
-// method is a loss of these rows, so the trainer's samplers, solvers, schedules, checkpoints and metrics are
-// used. The state at the start of an epoch and the queues are part of the encoder's state: a resumed run
-// repeats an uninterrupted one bit for bit.
+// The trainer (package train) sees a method as one Encoder, whose rows are all views of an image side by side, and
+// a loss on these rows. The package therefore uses the trainer's samplers, solvers, schedules, checkpoints and
+// metrics. The encoder's state includes the state at the start of the epoch and the queues, so that a resumed run
+// repeats an uninterrupted run bit for bit.
 //
-// Vectors and products are float32; softmax, losses and choices are float64. Nothing here sees the truth about
-// a label. May import train, features, head and eval (the nearest neighbours).
+// Vectors and products are float32; softmax, losses and choices are float64. The package never sees true
+// labels. It may import train, features, head and eval (for the nearest neighbours).
 package selective
 
 import (
@@ -50,37 +49,37 @@ func Title(method string) string {
 type Config struct {
 	Method      string  `yaml:"method"`
 	Temperature float64 `yaml:"temperature"` // of the contrastive losses, and of TCL's assignments
-	// WarmUp is, for sel-cl, the time of contrast without labels, and for tcl the time during which all given
-	// labels are believed.
+	// WarmUp is the number of epochs during which sel-cl learns without labels, or during which tcl trusts all
+	// given labels.
 	WarmUp int `yaml:"warm_up"`
-	// Mixup is a of the Beta(a, a) from which the shares of a mixture are drawn; 0: no mixing.
+	// Mixup is the parameter a of the distribution Beta(a, a) of the shares of a mixture; 0: no mixing.
 	Mixup float64 `yaml:"mixup"`
 	View  View    `yaml:"view"`
 
 	// K, for sel-cl, is the number of voting neighbours; 0: 250, or half the mean class size if that is less.
 	K int `yaml:"k"`
-	// Alpha, for sel-cl, is the quantile over classes of the number of agreeing rows, which sets how many rows
-	// of each class are selected.
+	// Alpha sets how many rows of each class sel-cl selects: the Alpha-quantile, over classes, of the number of
+	// rows whose neighbours agree with their label.
 	Alpha float64 `yaml:"alpha"`
-	// Beta, for sel-cl, is the quantile of the selected pairs' similarities that other pairs must reach.
+	// Beta sets how similar other pairs must be for sel-cl: the Beta-quantile of the selected pairs' similarities.
 	Beta      float64 `yaml:"beta"`
-	Average   float64 `yaml:"average"`   // sel-cl: share of the head's running average kept in a step
+	Average   float64 `yaml:"average"`   // sel-cl: share of the running average that a step keeps
 	Negatives int     `yaml:"negatives"` // sel-cl: length of the queue for contrast without labels
-	// Queue, for sel-cl, is the length of the queue for contrast with labels, in rows of each view per class;
-	// at most the training set.
+	// Queue is the length of sel-cl's queue for contrast with labels, in rows of each view per class. The queue is
+	// limited to the size of the training set.
 	Queue      int     `yaml:"queue"`
-	QueueStart int     `yaml:"queue_start"`       // sel-cl: how long the second queue is only filled
+	QueueStart int     `yaml:"queue_start"`       // sel-cl: epochs before the losses use the queue with labels
 	Classify   float64 `yaml:"class_weight"`      // sel-cl: weight of the cross entropy of selected rows
 	Similarity float64 `yaml:"similarity_weight"` // sel-cl: weight of the loss of predicted similarities
 
-	// SecondStage, for sel-cl, is the epoch from which only selected rows are learned, by cross entropy
-	// (Sel-CL+); 0: never.
+	// SecondStage is the epoch from which sel-cl learns only from selected rows, by cross entropy (Sel-CL+).
+	// 0 means never.
 	SecondStage int `yaml:"second_stage"`
-	// Bootstrap, for sel-cl, is the share of the network's own prediction in the targets of the second stage.
+	// Bootstrap is the share of the network's own prediction in the targets of sel-cl's second stage.
 	Bootstrap float64 `yaml:"bootstrap"`
 
-	PerClass bool `yaml:"per_class"` // tcl: one mixture per class instead of a common one
-	// Trust, for tcl, is s, the factor of P(clean) in targets; 0: the share of labels found clean.
+	PerClass bool `yaml:"per_class"` // tcl: fit one mixture per class instead of one for all classes
+	// Trust is the factor s of P(clean) in tcl's targets. 0 means the fraction of labels with P(clean) > ½.
 	Trust   float64 `yaml:"trust"`
 	Cross   float64 `yaml:"cross_weight"`   // tcl: weight of the bootstrapped cross entropies
 	Entropy float64 `yaml:"entropy_weight"` // tcl: weight of the entropy of predictions
@@ -90,7 +89,7 @@ type Config struct {
 	Epoch int `yaml:"epoch"` // steps per epoch
 }
 
-// Default returns a method's published settings (METHODS 13), for epochs of one step. The View is our choice.
+// Default returns a method's published settings (METHODS 13), for epochs of one step. The View is winnow's choice.
 func Default(method string) Config {
 	c := Config{Method: method, Mixup: 1, View: View{Noise: 0.1, Dropout: 0.1}, Epoch: 1}
 	switch method {
@@ -136,7 +135,7 @@ func (c Config) Validate() error {
 		fmt.Sprintf("0 to %d vectors of each view for each class", maxQueue))
 	check.That(c.QueueStart >= 0, "queue_start", c.QueueStart, "0 or more epochs")
 	check.That(c.Average >= 0 && c.Average < 1, "average", c.Average, "a share from 0 to below 1")
-	check.That(c.Trust >= 0 && c.Trust <= 1, "trust", c.Trust, "a share up to 1, or 0 for that of labels found clean")
+	check.That(c.Trust >= 0 && c.Trust <= 1, "trust", c.Trust, "a share up to 1, or 0 for the share of clean labels")
 	check.That(c.SecondStage == 0 || c.SecondStage > c.WarmUp, "second_stage", c.SecondStage,
 		fmt.Sprintf("0 for none, or more epochs than the %d of the warm-up", c.WarmUp))
 	check.That(c.Bootstrap >= 0 && c.Bootstrap < 1, "bootstrap", c.Bootstrap, "a share from 0 to below 1")
@@ -150,7 +149,7 @@ func (c Config) Validate() error {
 	} {
 		check.That(w.value >= 0 && w.value <= 1e6, w.name, w.value, "0 or more")
 	}
-	check.That(c.K >= 0, "k", c.K, "1 or more neighbours, or 0 for as many as fit the classes")
+	check.That(c.K >= 0, "k", c.K, "1 or more neighbours, or 0 to choose the number by class size")
 	check.That(c.Alpha >= 0 && c.Alpha <= 1, "alpha", c.Alpha, "a quantile from 0 to 1")
 	check.That(c.Beta >= 0 && c.Beta <= 1, "beta", c.Beta, "a quantile from 0 to 1")
 	return check.Err

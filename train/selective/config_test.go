@@ -46,7 +46,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// Batches of one class, of two images, sets with all labels different: numbers stay finite.
+// Numbers stay finite for sets with one class, sets with all labels different, and batches of two images.
 func TestDegenerateBatches(t *testing.T) {
 	for name, labels := range map[string]func(i int) int{
 		"one class": func(int) int { return 1 }, "every label different": func(i int) int { return i },

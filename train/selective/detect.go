@@ -9,17 +9,17 @@ import (
 	"winnow/features"
 )
 
-// tclDetector finds labels that do not fit. It measures how strongly a row is assigned to the class of its label, among
-// the centres of all classes, and splits these values into two groups.
+// tclDetector finds label errors. It measures how strongly each row is assigned to the centre of its given class,
+// compared with the centres of all classes, and splits these values into two groups.
 //
 //	c_k   = normalise(Σ_i p_ik z_i)                 centres from a classifier's probabilities p
 //	γ_ik  = softmax_k(z_i·c_k/Temperature)          assignments
 //	l_i   = -γ_{i,y_i}, scaled to 0 … 1 over all rows
 //	w_i   = P(clean) = the posterior of the component of lower mean in a mixture of two normals fitted to l
 //
-// If all l are equal, w = 1. A class to which no row is likely to belong has the centre 0. A row without a
-// label has l = 0 and w = 0 and is not in the mixture. PerClass fits a mixture to the rows of each label; w = 1
-// where these are all equal.
+// If all l are equal, w = 1. The centre of a class is 0 if every row's probability for it is 0. A row without a
+// label has l = 0 and w = 0 and is not part of the mixture. PerClass fits one mixture to the rows of each label; if
+// all l of a label are equal, w = 1 for its rows.
 // Time O(n·C·d), memory O(n + C·d).
 // Source: Huang, Zhang & Shan, Twin Contrastive Learning with Noisy Labels, CVPR 2023, section 3.2 and its
 // code; METHODS 13.2.
@@ -28,8 +28,8 @@ type tclDetector struct {
 	PerClass    bool // one mixture per class
 }
 
-// fillProbabilities fills dst, n×C, with a classifier's probabilities for n rows of the set, starting at row from;
-// each row adds up to 1. z are those rows, normalised.
+// fillProbabilities fills dst, n×C, with a classifier's probabilities for the n rows of the set that start at row from.
+// Each row of dst sums to 1. z holds the same n rows, normalised.
 type fillProbabilities func(dst blas32.General, z features.Set, from int)
 
 // detection is the result of TCL for a set.
@@ -37,10 +37,10 @@ type detection struct {
 	Centres  blas32.General  // C×d, unit rows or 0
 	Loss     []float64       // l, scaled
 	Clean    []float64       // w
-	Mixtures []normalMixture // one for all rows, or one per class in order; the zero mixture where none could be fitted
+	Mixtures []normalMixture // one for all rows, or one per class in order; the zero mixture if l has no two values
 }
 
-// detectClean judges every row of z, unit rows with labels 0 … classes-1 or negative for none.
+// detectClean scores the labels of z. z has unit rows and labels 0 … classes-1, or negative without a label.
 func (c tclDetector) detectClean(z features.Set, classes int, p fillProbabilities) *detection {
 	d := &detection{
 		Centres: weighedCentres(z, classes, p),
@@ -56,7 +56,7 @@ func (c tclDetector) detectClean(z features.Set, classes int, p fillProbabilitie
 // tallBlock returns how many rows are compared with all classes at a time.
 func tallBlock(classes int) int { return min(max(pairRows*pairCols/classes, 1), 4096) }
 
-// weighedCentres adds up rows weighted by their probabilities and normalises the sums.
+// weighedCentres sums the rows of z, weighted by each class's probabilities, and normalises the sums.
 func weighedCentres(z features.Set, classes int, p fillProbabilities) blas32.General {
 	c := features.NewMatrix(classes, z.Dim())
 	block := features.NewMatrix(min(tallBlock(classes), z.Len()), classes)
@@ -76,7 +76,7 @@ func weighedCentres(z features.Set, classes int, p fillProbabilities) blas32.Gen
 	return c
 }
 
-// assignLoss computes Loss, before scaling.
+// assignLoss computes Loss before it is scaled.
 func (d *detection) assignLoss(z features.Set, temperature float64) {
 	var scratch []float32
 	logits := make([]float64, d.Centres.Rows)
@@ -116,7 +116,7 @@ func (d *detection) scaleLosses(labels []int) {
 	}
 }
 
-// mixClean computes Clean.
+// mixClean fits the mixtures and computes Clean.
 func (d *detection) mixClean(labels []int, classes int, perClass bool) {
 	groups := make([][]int, 1)
 	if perClass {

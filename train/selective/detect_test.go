@@ -11,7 +11,7 @@ import (
 	"winnow/filters"
 )
 
-// Degenerate sets still give numbers.
+// The detectors return finite numbers for degenerate sets.
 func TestDegenerateSets(t *testing.T) {
 	same, alone := features.NewSet(30, 4), features.NewSet(9, 5)
 	two, none := features.NewSet(2, 1), features.NewSet(6, 3)
@@ -31,7 +31,7 @@ func TestDegenerateSets(t *testing.T) {
 	for i := range none.Labels {
 		none.Labels[i] = features.Unlabelled
 	}
-	for name, z := range map[string]features.Set{"all alike, one class": same, "one of each class": alone, "two": two,
+	for name, z := range map[string]features.Set{"all equal, one class": same, "one of each class": alone, "two": two,
 		"no label": none} {
 		if err := features.Normalize(z.X); err != nil {
 			t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"winnow/train"
 )
 
-// clusters returns classes that some of the features separate, hidden under larger features that are unrelated
-// to the class; a share of the labels is any other class's. Only the test knows truth.
+// clusters returns a set in which some features separate the classes and larger features do not depend on the class.
+// A fraction of the labels is replaced by any other class. The true labels are returned for the test only.
 func clusters(seed uint64, classes, each int, wrong float64) (set features.Set, truth []int) {
 	const dim = 24
 	rng := train.Rand(seed, "clusters", 0)
@@ -46,8 +46,8 @@ type bed struct {
 	learner *Learner
 	head    *head.Head
 	cfg     train.Config
-	right   map[int]bool // by ID, whether the label is the true one
-	kept    [2]int       // rows chosen in the last third, and how many of them are right
+	right   map[int]bool // by ID: whether the given label is correct
+	kept    [2]int       // number of rows chosen in the last third of the run, and number of them with correct labels
 }
 
 func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes, epochs int, seed uint64) *bed {
@@ -113,10 +113,10 @@ func (b *bed) run(t testing.TB) {
 	}
 }
 
-// clean returns the share of right labels among the rows chosen in the last third.
+// clean returns the share of correct labels among the rows chosen in the last third of the run.
 func (b *bed) clean() float64 { return float64(b.kept[1]) / float64(b.kept[0]) }
 
-// precision1 is P@1 of a head's unit rows.
+// precision1 returns P@1 of a head's unit rows with respect to labels.
 func precision1(t testing.TB, h *head.Head, set features.Set, labels []int) float64 {
 	t.Helper()
 	z, err := h.Embed(set.X)

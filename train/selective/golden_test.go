@@ -17,7 +17,7 @@ func TestGolden(t *testing.T) {
 	reference.Check(t, "detectors", reference.Checks{"selcl_selection": goldenSelCL, "tcl_detect": goldenTCL})
 }
 
-// onlyParams fails for a parameter that the check does not map.
+// onlyParams fails if the case has a parameter that the check does not map to a setting.
 func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	t.Helper()
 	for name := range c.Params {
@@ -106,8 +106,8 @@ func goldenSelCL(t *testing.T, c reference.Case) {
 	}
 }
 
-// The float32 path at float32's tolerance, the mixture at its own; then each step alone in float64, from the
-// case's own numbers.
+// goldenTCL checks the float32 path with a tolerance for float32, and the mixture with a separate tolerance. Then it
+// checks each step by itself in float64, with the case's numbers as input.
 func goldenTCL(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "temperature", "num_classes")
 	z, classes := goldenSet(t, c), int(c.Param("num_classes", -1))
@@ -157,7 +157,7 @@ func goldenTCL(t *testing.T, c reference.Case) {
 	checkClean(t, alone.Clean, clean, tolerance)
 }
 
-// checkClean compares probabilities: their tolerance is absolute.
+// checkClean compares probabilities with an absolute tolerance.
 func checkClean(t *testing.T, got, want []float64, tolerance float64) {
 	t.Helper()
 	for i := range want {
@@ -168,7 +168,7 @@ func checkClean(t *testing.T, got, want []float64, tolerance float64) {
 }
 
 // vote fills dst, one entry per class, with the share of row i's neighbours that have each label. Negative
-// labels vote for no class, so the shares add up to 1 only if all neighbours have a label.
+// labels vote for no class, so that the shares sum to 1 only if all neighbours have a label.
 func (n *neighbours) vote(dst []float64, i int, labels []int) {
 	clear(dst)
 	for _, j := range n.neighboursOf(i) {

@@ -5,14 +5,14 @@ import (
 	"winnow/head"
 )
 
-// judge holds head and classifier as they were at the start of the current epoch. Its judgement of the whole
-// set is computed from them and not stored, also when a run is resumed within the epoch. For a learning
-// backbone, the embedding of the set is stored.
+// judge holds copies of head and classifier from the start of the current epoch. The method's scores for the whole
+// set are computed from these copies and not stored: a run resumed within the epoch computes them again. If a backbone
+// learns, judge also stores the embedding of the set.
 type judge struct {
 	head       *head.Head      // nil if z is stored
 	z          *features.Param // the training set at the start of the epoch
 	classifier head.Classifier
-	epoch      int // the epoch judged last; -1: none
+	epoch      int // the epoch for which the set was last scored; -1: no epoch yet
 }
 
 func newJudge(l *Learner) (judge, error) {
@@ -26,7 +26,7 @@ func newJudge(l *Learner) (judge, error) {
 		epoch: -1}, err
 }
 
-// copyHead returns a head with the same weights under other names.
+// copyHead returns a copy of a head, with a prefix added to the names of its parameters.
 func copyHead(h *head.Head, prefix string) (*head.Head, error) {
 	var values [][]float32
 	for _, p := range h.Params() {
@@ -49,13 +49,13 @@ func (j *judge) judgeParams() []*features.Param {
 	return append(j.head.Params(), j.classifier.Params()...)
 }
 
-// considerStep judges the set if a step (from 1) is the first of its epoch, or the first of a resumed run.
+// considerStep scores the labels of the set if a step (from 1) is the first of its epoch or of a resumed run.
 func (j *judge) considerStep(l *Learner, step int) error {
 	epoch := (step - 1) / l.cfg.Epoch
 	if epoch == j.epoch {
 		return nil
 	}
-	// The second stage keeps its initial judgement.
+	// The second stage keeps the scores from its start.
 	if (step-1)%l.cfg.Epoch == 0 && !(l.cfg.isSecondStage(epoch) && l.cfg.isSecondStage(epoch-1)) {
 		if err := j.copyWeights(l); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (j *judge) considerStep(l *Learner, step int) error {
 	return l.method.considerEpoch(j, epoch)
 }
 
-// copyWeights copies the current weights.
+// copyWeights copies the learner's current weights into the judge. If a backbone learns, it also embeds the set.
 func (j *judge) copyWeights(l *Learner) error {
 	from, now := j.judgeParams(), l.headParams()
 	if j.z != nil {
@@ -84,7 +84,7 @@ func (j *judge) copyWeights(l *Learner) error {
 	return nil
 }
 
-// embedSet returns the judge's embedding of a set: unit rows and given labels.
+// embedSet returns the judge's embedding of the set: unit rows with their given labels.
 func (j *judge) embedSet(set features.Set) (features.Set, error) {
 	if j.z != nil {
 		return features.Set{X: j.z.Matrix(), Labels: set.Labels, IDs: set.IDs}, nil

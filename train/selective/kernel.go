@@ -6,19 +6,20 @@ import (
 
 type number interface{ float32 | float64 }
 
-// pull is one side of a mixed row: the candidates it should be near, and its share of the mixture.
+// pull is one side of a mixed row: the row's positive candidates on that side, and the side's share of the mixture.
 type pull struct {
 	share     float64
 	positives []int
 }
 
-// contrastRow returns the loss of one row over its similarities to m candidates, SupCon with the logarithm inside:
+// contrastRow returns the contrastive loss of one row, given its similarities s to m candidates:
 //
 //	l = Σ_sides share·{ LSE_A(s/t) - 1/|P| Σ_{p∈P} s_p/t }
 //	∂l/∂s_j = 1/t·{ (Σ share)·softmax_A(s/t)_j - Σ_sides share/|P|·[j ∈ P] }
 //
-// A are all candidates except own (-1: no exception). A side without positives contributes nothing. s is
-// overwritten with weight times the gradient; exps is scratch for m numbers. With one positive this is InfoNCE.
+// A are all candidates except own (-1: no exception). A side without positives contributes 0. contrastRow overwrites
+// s with weight times the gradient; exps is scratch for m numbers. With one positive the loss is InfoNCE; in general
+// it is SupCon with the logarithm inside the mean over positives.
 // Source: Khosla et al., Supervised Contrastive Learning, NeurIPS 2020, equation 2; METHODS 3.9.
 func contrastRow[T number](s []T, own int, sides []pull, t, weight float64, exps []float64) float64 {
 	var shares, near float64
@@ -63,8 +64,8 @@ func contrastRow[T number](s []T, own int, sides []pull, t, weight float64, exps
 	return shares*(top/t+math.Log(sum)) - near
 }
 
-// crossEntropy returns -Σ target_c·log softmax(l)_c for a target that adds up to 1, and adds weight times its
-// gradient, p - target, to d. p and logSum are the results of the softmax.
+// crossEntropy returns -Σ target_c·log softmax(l)_c for a target that sums to 1, and adds weight times its
+// gradient, p - target, to d. p is softmax(l) and logSum is log Σ e^l.
 func crossEntropy[T number](d, l []T, p []float64, logSum float64, target []float64, weight float64) float64 {
 	var value float64
 	for c, v := range target {
@@ -76,8 +77,8 @@ func crossEntropy[T number](d, l []T, p []float64, logSum float64, target []floa
 	return value
 }
 
-// throughSoftmax converts a gradient g in the probabilities p to one in the logits, p_c·(g_c - Σ p g), and adds
-// it to d.
+// throughSoftmax converts the gradient g with respect to the probabilities p into the gradient with respect to the
+// logits, p_c·(g_c - Σ p g), and adds it to d.
 func throughSoftmax[T number](d []T, p, g []float64) {
 	var mean float64
 	for c, v := range g {
@@ -88,7 +89,8 @@ func throughSoftmax[T number](d []T, p, g []float64) {
 	}
 }
 
-// weightedEntropy returns -Σ p log p, and adds weight times its gradient in the logits, -p_c(log p_c + H), to d.
+// weightedEntropy returns H = -Σ p log p. It adds weight times the gradient of H with respect to the logits,
+// -p_c(log p_c + H), to d.
 func weightedEntropy[T number](d, l []T, p []float64, logSum, weight float64) float64 {
 	var h float64
 	for c, v := range l {

@@ -11,7 +11,7 @@ import (
 	"winnow/train"
 )
 
-// slope is the central difference of f in x[i].
+// slope returns the central difference of f with respect to x[i].
 func slope(x []float64, i int, f func() float64) float64 {
 	const h = 1e-5
 	old := x[i]
@@ -31,8 +31,8 @@ func randoms(rng *rand.Rand, n int, scale float64) []float64 {
 	return x
 }
 
-// off is the largest difference between an analytic gradient and central differences, relative to the largest
-// of these.
+// off returns the largest difference between an analytic gradient and central differences, divided by the largest
+// central difference.
 func off(gradient, x []float64, f func() float64) float64 {
 	var far, largest float64
 	for i := range x {
@@ -42,7 +42,7 @@ func off(gradient, x []float64, f func() float64) float64 {
 	return far / largest
 }
 
-// Every kernel's gradient is that of its value, and a spoiled one is detected.
+// Every kernel's gradient equals central differences of the kernel's value; a wrong gradient does not.
 func TestKernelGradients(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 30 {
@@ -114,13 +114,13 @@ func TestKernelGradients(t *testing.T) {
 		} {
 			d := c.gradient()
 			if far := off(d, x, c.value); far > 1e-6 {
-				t.Errorf("%s: off by %v of the largest", name, far)
+				t.Errorf("%s: gradient differs by %v of the largest entry", name, far)
 			}
 			for i := range d {
 				d[i] *= 1.001
 			}
 			if off(d, x, c.value) < 1e-6 {
-				t.Errorf("%s: a spoiled gradient is not seen", name)
+				t.Errorf("%s: a wrong gradient goes unnoticed", name)
 			}
 		}
 	}
@@ -139,7 +139,7 @@ func TestContrastOfNothing(t *testing.T) {
 			t.Errorf("%s: %v, gradient %v", name, v, s)
 		}
 	}
-	s := []float32{900, -900, float32(math.Inf(-1))} // far apart, and one candidate taken out
+	s := []float32{900, -900, float32(math.Inf(-1))} // two extreme similarities, and one removed candidate
 	if v := contrastRow(s, -1, []pull{{1, []int{1}}}, 0.01, 1, make([]float64, 3)); math.Abs(v-180000) > 1 ||
 		math.IsNaN(float64(s[0]+s[1]+s[2])) {
 		t.Errorf("%v, gradient %v", v, s)
@@ -184,7 +184,7 @@ func TestViewsHaveTheirSpread(t *testing.T) {
 	}
 }
 
-// Shares are the larger one of a Beta(a, a) pair: mean ½ + E|x - ½|, and 1 without mixing.
+// A share is max(x, 1 - x) for x from Beta(a, a), with mean ½ + E|x - ½|. Without mixing it is 1.
 func TestMixtures(t *testing.T) {
 	rng := train.Rand(1, "mixtures", 0)
 	for a, want := range map[float64]float64{1: 0.75, 0: 1, 1e5: 0.5, 0.5: 0.5 + 1/math.Pi} {
@@ -211,7 +211,7 @@ func TestMixtures(t *testing.T) {
 	}
 }
 
-// A queue holds the latest vectors with their rows, also after wrapping around, and knows the last push.
+// A queue holds the latest vectors with their rows, even after wrapping around. pushedAt finds the last pushed vectors.
 func TestQueue(t *testing.T) {
 	q := newQueue("q", 5, 1)
 	var all []float32

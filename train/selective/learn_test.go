@@ -10,7 +10,7 @@ import (
 	"winnow/train/peers"
 )
 
-// crossEntropyRun is P@1 of a head trained on all given labels by cross entropy, for the same time.
+// crossEntropyRun returns P@1 of a head trained on all given labels by cross entropy for the same number of epochs.
 func crossEntropyRun(t *testing.T, set features.Set, truth []int, classes, epochs int, seed uint64) float64 {
 	t.Helper()
 	sampler, err := train.NewSampler(train.Shuffle{Rows: 60}, set.Labels, seed)
@@ -52,8 +52,8 @@ func crossEntropyRun(t *testing.T, set features.Set, truth []int, classes, epoch
 	return precision1(t, h, set, truth)
 }
 
-// With 40 % wrong labels, the selections of both methods are far cleaner than chance, and their embeddings
-// better than that of a network that believes all labels.
+// With 40 % wrong labels, the rows that each method selects have far more correct labels than random rows, and its
+// embedding is better than the embedding of a network that trusts all labels.
 func TestLearnFromWrongLabels(t *testing.T) {
 	const classes, epochs = 10, 16
 	for seed := range uint64(3) {
@@ -76,7 +76,7 @@ func TestLearnFromWrongLabels(t *testing.T) {
 			after := precision1(t, b.head, set, truth)
 			t.Logf("seed %d: %s: right labels among %d chosen %.3f, of all %.3f; P@1 %.3f → %.3f, cross entropy %.3f",
 				seed, method, b.kept[0], b.clean(), chance, before, after, plain)
-			if !cleaner(b.clean(), chance) || cleaner(chance, chance) { // choosing all rows is the spoiled twin
+			if !cleaner(b.clean(), chance) || cleaner(chance, chance) { // the check must reject a choice of all rows
 				t.Errorf("seed %d: %s: %.3f of the labels chosen are right, by chance %.3f", seed, method,
 					b.clean(), chance)
 			}

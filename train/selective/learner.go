@@ -12,19 +12,18 @@ import (
 	"winnow/train"
 )
 
-// blocks is the largest number of rows that the head sees per image of a batch: views and mixtures, one block
-// after another.
+// blocks is the largest number of rows (views and mixtures) that the head embeds for each image of a batch.
 const blocks = 5
 
 // classifierLength multiplies unit rows before the classifier: l = 4·u·Wᵀ + b. The largest curvature of the
-// cross entropy in the weights is half the squared length of a row. At 4 the published rate of 0.1 with
-// momentum 0.9 is therefore well within the stable range, and weights of ordinary size still give confident
-// predictions. Only W is drawn.
+// cross entropy with respect to the weights is half the squared length of a row. With length 4 the published learning
+// rate of 0.1 with momentum 0.9 is therefore stable, and weights of ordinary size still give confident
+// predictions. W is drawn at random; b starts at 0.
 const classifierLength = 4
 
-// Learner is what a method trains, as an encoder for the trainer: a head and a classifier. For each image its
-// row holds the embedding and the logits of all the image's blocks: n×5(D+C), 0 in blocks that a step does not
-// need. Only one goroutine may use it.
+// Learner is the encoder that the trainer trains with a method: a head and a classifier. The row of an image holds
+// the embeddings and logits of all the image's blocks, n×5(D+C), with 0 in blocks that a step does not
+// need. Only one goroutine may use a Learner at a time.
 type Learner struct {
 	cfg        Config
 	classes    int
@@ -34,41 +33,40 @@ type Learner struct {
 	encoder    Encoder
 	classifier head.Classifier
 	live       Live              // nil: features are stored
-	backbone   []*features.Param // what the encoder trains besides the head
-	input      features.Set      // input of the head: blocks·batch rows, rewritten at each step
+	backbone   []*features.Param // the encoder's trained parameters except the head's
+	input      features.Set      // the head's input: blocks·batch rows, rewritten at each step
 	all        []int             // 0 … blocks·batch-1
 	set        features.Set      // stored features
-	stored     blas32.General    // of all their views
+	stored     blas32.General    // all stored views of the set's rows
 	judge      judge
 	method     method
 	loss       *loss
 
-	n, filled int            // number of images of the last Forward, and of blocks that it filled
+	n, filled int            // in the last Forward: number of images, and number of blocks filled
 	z         blas32.General // result of Forward
-	u, l      blas32.General // the same as blocks one below the other: filled·n rows
+	u, l      blas32.General // embeddings and logits of z, block below block: filled·n rows
 	du, dl    blas32.General
 }
 
-// method is the part in which Sel-CL and TCL differ.
+// method is the part of a learner in which Sel-CL and TCL differ.
 type method interface {
-	// consider judges the labels of the whole set with the state at the start of an epoch.
+	// considerEpoch scores the labels of the whole set with the judge's state from the start of an epoch.
 	considerEpoch(j *judge, epoch int) error
-	// fill writes the head's input for the rows of a step, n rows per block, and returns the number of blocks
-	// filled.
+	// fillInput writes the head's input for the rows of a step, one row per image and block, and returns the number
+	// of blocks filled.
 	fillInput(input blas32.General, rows []int, step int, rng *rand.Rand) (int, error)
-	// eval returns the loss of the blocks' embeddings u and logits l, and overwrites du and dl with its
-	// gradient.
+	// evalMethod returns the loss for the blocks' embeddings u and logits l, and overwrites the gradients du and dl.
 	evalMethod(du, dl, u, l blas32.General) float64
-	// chosen appends the positions in the batch whose labels are believed.
+	// appendChosen appends the positions in the batch of the rows whose labels the method trusts.
 	appendChosen(dst []int) []int
 	methodState() []*features.Param
 }
 
 // Input holds the data and the initial state of a learner.
 type Input struct {
-	Head    *head.Head   // kept and trained in place
-	Train   features.Set // stored features; labels 0 … Classes-1, or negative for none
-	Stored  features.Set // all stored views of Train's rows one below the other, Train first; empty: Train
+	Head    *head.Head   // trained in place
+	Train   features.Set // stored features; labels 0 … Classes-1, or negative without a label
+	Stored  features.Set // all stored views of Train's rows, view below view, Train first; empty: Train
 	Classes int
 	Batch   int          // rows of the largest batch
 	Clock   *train.Clock // the trainer's
@@ -168,7 +166,7 @@ func (l *Learner) Forward(rows []int) (features.Set, error) {
 // blockWidth returns the width of a block in a row of the encoder: embedding, then logits.
 func (l *Learner) blockWidth() int { return l.head.Config().Out + l.classes }
 
-// packBlocks writes blocks that are one below the other into one wide row per image.
+// packBlocks copies the blocks of u and logits, stored one below the other, into one wide row per image.
 func (l *Learner) packBlocks(wide, u, logits blas32.General) {
 	for b := range l.filled {
 		for i := range l.n {
@@ -179,7 +177,7 @@ func (l *Learner) packBlocks(wide, u, logits blas32.General) {
 	}
 }
 
-// unpackBlocks is the inverse of pack.
+// unpackBlocks is the inverse of packBlocks.
 func (l *Learner) unpackBlocks(u, logits, wide blas32.General) {
 	for b := range l.filled {
 		for i := range l.n {
@@ -199,7 +197,7 @@ func (l *Learner) Backward(dz blas32.General) error {
 	return l.encoder.Backward(l.du)
 }
 
-// Params returns the head's parameters, the classifier's, then the backbone's.
+// Params returns the parameters of the head, the classifier and the backbone, in this order.
 func (l *Learner) Params() []*features.Param { return slices.Concat(l.headParams(), l.backbone) }
 
 // headParams returns the parameters without the backbone's.
@@ -207,7 +205,7 @@ func (l *Learner) headParams() []*features.Param {
 	return slices.Concat(l.head.Params(), l.classifier.Params())
 }
 
-// State returns the state at the start of the epoch, and that of the method and the backbone.
+// State returns the judge's copies from the start of the epoch, and the state of the method and of the backbone.
 func (l *Learner) State() []*features.Param {
 	list := slices.Concat(l.judge.judgeParams(), l.method.methodState())
 	if s, ok := l.encoder.(train.Stateful); ok {
@@ -230,8 +228,8 @@ func (l *Learner) Backbone() []*features.Param { return l.backbone }
 // Close releases the head's graph.
 func (l *Learner) Close() error { return l.encoder.Close() }
 
-// loss is the loss of a method over the blocks of its learner's last Forward (see [Learner]). The loss of
-// Sel-CL is described at selcl, that of TCL at tcl; ref is not used.
+// loss is the loss of a method over the blocks of its learner's last Forward (see [Learner]). The types selcl and
+// tcl describe the two methods' losses. ref is not used.
 type loss struct {
 	learner      *Learner
 	u, l, du, dl blas32.General
@@ -258,5 +256,5 @@ func (l *loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 	return value
 }
 
-// Chosen returns the rows of the batch whose labels are believed.
+// Chosen returns the rows of the batch whose labels the method trusts.
 func (l *loss) Chosen() []int { return l.kept }

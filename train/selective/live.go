@@ -10,38 +10,38 @@ import (
 	"winnow/train"
 )
 
-// Live is a backbone that learns with the head, as a learner needs it. Rows are those of the training set. An
-// image is the array of numbers that is fed to the network, so mixtures of images are mixtures of these.
+// Live is a backbone that learns with the head. Rows are positions in the training set. An image is the array of
+// numbers that the network receives, and images are mixed by mixing these arrays.
 type Live interface {
 	Size() int                                                    // numbers per image
-	Draw(images blas32.General, rows []int, rng *rand.Rand) error // writes an augmented view of each row
-	Plain(images blas32.General, rows []int) error                // writes each row as it is evaluated
-	Encoder(h *head.Head, images blas32.General) (Encoder, error) // row i of the encoder is the current row i of images
-	// Average returns a running average of network and head, which starts at their current state.
+	Draw(images blas32.General, rows []int, rng *rand.Rand) error // writes an augmented view of each row to images
+	Plain(images blas32.General, rows []int) error                // writes each row without augmentation to images
+	Encoder(h *head.Head, images blas32.General) (Encoder, error) // the encoder embeds the current rows of images
+	// Average returns a running average of network and head, initialised with their current state.
 	Average(h *head.Head) (Average, error)
-	Embed() (features.Set, error) // the training set, embedded by the current network and head
+	Embed() (features.Set, error) // embeds the training set with the current network and head
 }
 
-// Encoder embeds images and is trained.
+// Encoder embeds images and can be trained.
 type Encoder interface {
 	train.Encoder
 	Close() error
 }
 
-// Average embeds like an encoder, with its own weights: the head's, then the backbone's. A head by itself is an
-// Average.
+// Average embeds images like an encoder, but has its own weights: first the head's, then the backbone's. A head
+// without a backbone is also an Average.
 type Average interface {
 	Params() []*features.Param
 	EmbedInto(dst, images blas32.General) error
 }
 
-// drawer draws views of rows of the training set: from stored features, or from images.
+// drawer draws views of rows of the training set, from stored features or from images.
 type drawer interface {
 	drawViews(dst blas32.General, rows []int, rng *rand.Rand) error
 	copyPlainViews(dst blas32.General, rows []int) error
 }
 
-// liveViews draws the views of a backbone.
+// liveViews draws views from the images of a live backbone.
 type liveViews struct{ Live }
 
 func (v liveViews) drawViews(dst blas32.General, rows []int, rng *rand.Rand) error {
@@ -57,7 +57,7 @@ func (l *Learner) viewDrawer() drawer {
 	return newViews(l.cfg.View, l.set, l.stored)
 }
 
-// beginAverage returns the running average of what the learner trains, and the parameters that it follows.
+// beginAverage returns the running average of the learner's network, and the parameters that the average follows.
 func (l *Learner) beginAverage() (Average, []*features.Param, error) {
 	if l.live == nil {
 		h, err := copyHead(l.head, averagePrefix)

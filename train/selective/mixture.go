@@ -6,13 +6,13 @@ import (
 	"winnow/filters"
 )
 
-// normalMixture is a mixture of two normal distributions over one number; the first has the lower mean.
+// normalMixture is a mixture of two one-dimensional normal distributions. The first has the lower mean.
 type normalMixture struct {
 	Mean, Variance, Weight [2]float64
 }
 
-// Limits of the EM fit. varianceFloor is added to every variance, as in the library that TCL uses, so that a
-// component with a single value is still a distribution. The fit ends when the mean log likelihood changes by
+// Limits of the EM fit. varianceFloor is added to every variance, as in the library that TCL's code uses, so that a
+// component with a single value has a positive variance. The fit ends when the mean log likelihood changes by
 // less than emTolerance.
 const (
 	varianceFloor = 1e-6
@@ -20,8 +20,8 @@ const (
 	emSteps       = 10000
 )
 
-// fitMixture fits a mixture to numbers by expectation maximisation, starting from the best cut into two groups
-// (2-means, which is exact in one dimension). ok is false without two different numbers.
+// fitMixture fits a mixture to numbers by expectation maximisation, starting from the best split into two groups
+// (2-means, which is exact in one dimension). ok is false if x has fewer than two distinct numbers.
 //
 //	r_i = w_1 N(x_i; μ_1, v_1) / Σ_k w_k N(x_i; μ_k, v_k)
 //	w_k = mean r,   μ_k = Σ r x/Σ r,   v_k = Σ r (x - μ_k)²/Σ r + 10⁻⁶
@@ -32,7 +32,7 @@ func fitMixture(x []float64) (m normalMixture, ok bool) {
 	if !ok {
 		return m, false
 	}
-	r := make([]float64, len(x)) // of the lower component
+	r := make([]float64, len(x)) // responsibility of the lower component for each number
 	for i, v := range x {
 		if v < cut {
 			r[i] = 1
@@ -67,7 +67,7 @@ func (m normalMixture) lowerShare(x float64) float64 {
 	return p
 }
 
-// firstShare returns the share of the first component in the density of x, and the density's logarithm.
+// firstShare returns the first component's share of the density at x, and the logarithm of that density.
 func (m normalMixture) firstShare(x float64) (first, logDensity float64) {
 	var l [2]float64
 	for k := range l {
@@ -79,7 +79,7 @@ func (m normalMixture) firstShare(x float64) (first, logDensity float64) {
 	return 1 / (1 + math.Exp(odds)), top + math.Log1p(math.Exp(-math.Abs(odds)))
 }
 
-// fitComponents fits both components; r is the share of the first component in each number.
+// fitComponents fits both components to x. r is the responsibility of the first component for each number.
 func (m *normalMixture) fitComponents(x, r []float64) {
 	var n, sum [2]float64
 	for i, v := range x {
@@ -87,7 +87,7 @@ func (m *normalMixture) fitComponents(x, r []float64) {
 		n[1], sum[1] = n[1]+(1-r[i]), sum[1]+(1-r[i])*v
 	}
 	for k := range n {
-		n[k] += 10 * 0x1p-52 // for a component that has lost all its numbers
+		n[k] += 10 * 0x1p-52 // avoids 0/0 for a component without any numbers
 		m.Mean[k], m.Weight[k] = sum[k]/n[k], n[k]/float64(len(x))
 	}
 	var squares [2]float64

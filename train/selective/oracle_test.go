@@ -9,7 +9,7 @@ import (
 	"winnow/train"
 )
 
-// trained is a bed after some epochs, with one more batch in its learner: queues are full, an epoch is judged.
+// trained returns a bed after some epochs and one more Forward, so that the queues are full and the labels are scored.
 func trained(t *testing.T, cfg Config, epochs int) *bed {
 	t.Helper()
 	set, truth := clusters(3, 5, 36, 0.3)
@@ -30,7 +30,7 @@ func trained(t *testing.T, cfg Config, epochs int) *bed {
 	return b
 }
 
-// wide is rows of float32 as float64.
+// wideRows converts n rows from float32 to float64.
 func wideRows(n int, row func(i int) []float32) [][]float64 {
 	out := make([][]float64, n)
 	for i := range out {
@@ -68,7 +68,7 @@ func slowEntropy(target, l []float64) (v float64) {
 	return v
 }
 
-// slowSupCon is -mean over positives of log e^{s_p/t}/Σ_A e^{s/t}; 0 without positives.
+// slowSupCon returns -mean over positives of log e^{s_p/t}/Σ_A e^{s/t}, or 0 without positives.
 func slowSupCon(u []float64, candidates [][]float64, leave int, positive func(j int) bool, t float64) float64 {
 	var all, sum float64
 	n := 0
@@ -86,7 +86,7 @@ func slowSupCon(u []float64, candidates [][]float64, leave int, positive func(j 
 	return sum / math.Max(float64(n), 1)
 }
 
-// slowSelCL is Sel-CL's loss by its definition, with one error if spoiled names one.
+// slowSelCL computes Sel-CL's loss directly from its definition, with the error that spoiled names, if any.
 func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 	n, s, t := len(m.step.rows), &m.step, m.cfg.Temperature
 	if spoiled == "temperature" {
@@ -185,7 +185,7 @@ func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 	return value
 }
 
-// slowTCL is TCL's loss by its definition; targets are made from fixed logits, because they are constants.
+// slowTCL computes TCL's loss directly from its definition. The logits fixed give the targets, which are constants.
 func slowTCL(m *tcl, u, l, fixed [][]float64, spoiled string) float64 {
 	n, t := len(m.rows), m.cfg.Temperature
 	target := func(i int, p func(k int) float64) []float64 {
@@ -240,8 +240,8 @@ func slowTCL(m *tcl, u, l, fixed [][]float64, spoiled string) float64 {
 	return value
 }
 
-// Both losses and their gradients equal those of their definitions in every phase; a definition with one error
-// differs.
+// In every phase both losses and their gradients equal those of the plain definitions, and differ from those of a
+// definition with an error.
 func TestLossesAreTheOracles(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -289,7 +289,7 @@ func TestLossesAreTheOracles(t *testing.T) {
 		}
 		for _, s := range c.spoiled {
 			if close(s) {
-				t.Errorf("%s: a definition with its %s spoiled is not seen to differ", c.name, s)
+				t.Errorf("%s: an error in the definition's %s goes unnoticed", c.name, s)
 			}
 		}
 		checkGradient(t, c.name, b, u, l, func() float64 { return definition("") })
@@ -320,14 +320,14 @@ func checkGradient(t *testing.T, name string, b *bed, u, l [][]float64, definiti
 		}
 	}
 	if far > 1e-3*largest || largest == 0 {
-		t.Errorf("%s: gradient off by %v, largest %v", name, far, largest)
+		t.Errorf("%s: gradient differs by %v; its largest entry is %v", name, far, largest)
 	}
 	if spoiled <= 1e-3*largest {
-		t.Errorf("%s: a gradient times 1.01 is not seen to differ", name)
+		t.Errorf("%s: a gradient times 1.01 goes unnoticed", name)
 	}
 }
 
-// Backward is the transpose of Forward: for any G, its gradient is that of ⟨z, G⟩ in the weights.
+// For any G, Backward(G) gives the gradient of ⟨z, G⟩ with respect to the weights, where z is Forward's result.
 func TestBackwardIsTheSlopeOfForward(t *testing.T) {
 	for _, method := range Methods() {
 		cfg := Default(method)
@@ -341,7 +341,7 @@ func TestBackwardIsTheSlopeOfForward(t *testing.T) {
 		if err := n.Backward(g); err != nil {
 			t.Fatal(err)
 		}
-		value := func() (v float64) { // head and classifier again on the same input
+		value := func() (v float64) { // runs head and classifier again on the same input
 			z, err := n.encoder.Forward(n.all[:n.filled*n.n])
 			if err != nil {
 				t.Fatal(err)
@@ -358,7 +358,7 @@ func TestBackwardIsTheSlopeOfForward(t *testing.T) {
 		for _, p := range n.Params() {
 			analytic[p] = append([]float32(nil), p.Grad...)
 		}
-		seen := false // a gradient that is a hundredth too large
+		seen := false // whether the check detected a gradient that is 2 % too large
 		for _, p := range n.Params() {
 			for range 6 {
 				i := rng.IntN(len(p.Data))
@@ -377,7 +377,7 @@ func TestBackwardIsTheSlopeOfForward(t *testing.T) {
 			}
 		}
 		if !seen {
-			t.Errorf("%s: a gradient times 1.02 is not seen to differ", method)
+			t.Errorf("%s: a gradient times 1.02 goes unnoticed", method)
 		}
 	}
 }

@@ -7,15 +7,15 @@ import (
 	"winnow/internal/spread"
 )
 
-// confidentPairs reports which pairs of rows are trusted to be of one class (see [selclDetector]).
+// confidentPairs decides for pairs of rows whether they belong to the same class with confidence (see [selclDetector]).
 type confidentPairs struct {
-	Threshold float64 // least similarity of a pair that is not selected; +Inf if nothing is selected
+	Threshold float64 // least similarity of a confident pair of rows that are not both selected; +Inf: no selected rows
 
 	selected []bool
 	z        features.Set // unit rows
 }
 
-// isConfident reports whether two rows are a trusted pair. A row with a label is a trusted pair with itself.
+// isConfident reports whether two rows form a confident pair. A labelled row forms a confident pair with itself.
 func (p *confidentPairs) isConfident(i, j int) bool {
 	if y := p.z.Labels[i]; y < 0 || y != p.z.Labels[j] {
 		return false
@@ -23,7 +23,7 @@ func (p *confidentPairs) isConfident(i, j int) bool {
 	return i == j || p.selected[i] && p.selected[j] || features.Dot(p.z.Row(i), p.z.Row(j)) >= p.Threshold
 }
 
-// Size of a block of similarities: 4 MiB of float32. Similarities from -1.01 to 1.01 are counted in bins 5·10⁻⁷ wide.
+// A block of similarities takes 4 MiB of float32. A histogram of similarities from -1.01 to 1.01 has bins 5·10⁻⁷ wide.
 const (
 	pairRows, pairCols = 256, 4096
 	bins               = 1 << 22
@@ -31,8 +31,8 @@ const (
 	binWidth           = 2.02 / bins
 )
 
-// findPairs computes the threshold: the beta-quantile of the similarities of all ordered pairs of one label among the
-// selected rows, to the width of a bin. Time O(Σ_c n_c²·d), memory O(n·d).
+// findPairs computes the threshold: the beta-quantile of the similarities of all ordered pairs of selected rows with
+// the same label, accurate to the width of a bin. Time O(Σ_c n_c²·d), memory O(n·d).
 func (s *selection) findPairs() *confidentPairs {
 	byClass := map[int][]int{}
 	for i, y := range s.z.Labels {
@@ -67,7 +67,7 @@ func (s *selection) findPairs() *confidentPairs {
 	return p
 }
 
-// binOfRank returns the lower edge of the bin of the value with a given rank, counted from 0.
+// binOfRank returns the lower edge of the bin that contains the value of the given rank, counted from 0.
 func binOfRank(counts []int, rank int) float64 {
 	b := 0
 	for ; rank >= counts[b]; b++ {

@@ -6,8 +6,8 @@ import (
 	"winnow/features"
 )
 
-// queue holds the latest vectors of a running average, first in, first out, with the training row of each. It
-// is stored in parameters, so that checkpoints contain it: rows and positions are float32, exact up to 2²⁴.
+// queue holds the latest vectors embedded by a running average, first in, first out, with each vector's training row.
+// It is stored in parameters, so that checkpoints contain it. Rows and positions are float32, exact up to 2²⁴.
 type queue struct {
 	data, rows, place *features.Param // size×D; 1×size; 1×2: the next position, and the number of vectors
 	fresh             int             // number of vectors in the last push
@@ -29,7 +29,7 @@ func (q *queue) len() int  { return int(q.place.Data[1]) }
 // trainingRow returns the training row of the vector at a position.
 func (q *queue) trainingRow(at int) int { return int(q.rows.Data[at]) }
 
-// queueVectors returns a view of all vectors.
+// queueVectors returns a view of all vectors in the queue.
 func (q *queue) queueVectors() blas32.General {
 	return blas32.General{Rows: q.len(), Cols: q.data.Cols, Stride: max(q.data.Cols, 1), Data: q.data.Data}
 }

@@ -14,7 +14,7 @@ import (
 	"winnow/train"
 )
 
-// resumable are runs that go through every phase: warm-up, selection, queue.
+// resumable returns the settings of a run with every phase: warm-up, selection and use of the queue.
 func resumable(method string) Config {
 	c := Default(method)
 	c.WarmUp = 1
@@ -39,7 +39,7 @@ func resumeBed(t testing.TB, cfg Config, dir string) (*bed, *train.Trainer) {
 	return b, tr
 }
 
-// ending returns everything that a run leaves.
+// ending returns the final parameters and files of a run.
 func ending(t testing.TB, b *bed, tr *train.Trainer, dir string) [][]byte {
 	t.Helper()
 	tr.UseBest()
@@ -68,7 +68,7 @@ func bytesOf(p *features.Param) []byte {
 
 func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, slices.Equal[[]byte]) }
 
-// Stopped after any of its steps and resumed, a run leaves the same bits as an uninterrupted one: weights,
+// A run that is stopped after any step and resumed ends with the same bits as an uninterrupted run: weights,
 // running average, queues, the state at the start of the epoch, metrics and checkpoint.
 func TestResumedRunIsTheSame(t *testing.T) {
 	for _, method := range Methods() {
@@ -102,7 +102,7 @@ func TestResumedRunIsTheSame(t *testing.T) {
 				if found, err := tr.Resume(); err != nil || !found || tr.Done() != cut {
 					t.Fatalf("%s: cut after step %d: found %v, done %d, %v", method, cut, found, tr.Done(), err)
 				}
-				if spoiled { // another state at the start of the epoch
+				if spoiled { // a changed state at the start of the epoch must make the runs differ
 					again.learner.State()[0].Data[0] += 0.5
 				}
 				if _, err := tr.Run(context.Background()); err != nil {

@@ -9,30 +9,30 @@ import (
 	"winnow/features"
 )
 
-// selcl is Sel-CL. After the warm-up, with a batch of n images:
+// selcl implements Sel-CL. After the warm-up its loss for a batch of n images is:
 //
 //	L = U + S(batch) + S(queue) + Classify·CE + Similarity·M
 //	U = 1/n Σ_i [i has no partner] InfoNCE(u_i; its key, the negatives)
 //	S(A) = 1/n Σ_i [i has a partner in A] ½ Σ_v { λ_v SupCon(r; P_a) + (1-λ_v) SupCon(r; P_b) }
 //
-// Row r = (v, i) is view v of image i = a mixed with image b: u of λ_v x_a + (1-λ_v) x_b. P_a are the members
-// of A, except r, that were mixed mostly from an image that forms a confident pair with a; every image does so
-// with itself, so a's other view is always included. P_b is the same for b. A partner of i is another image
-// that forms a confident pair with i. The batch is the 2n mixed rows. The queue holds such rows of earlier
-// steps and of this one, embedded by the head's running average. In U, u_i is a first view, its key a second
-// view embedded by the running average, and the negatives are such keys of earlier steps.
+// Row r = (v, i) is view v of image i = a mixed with image b: the embedding of λ_v x_a + (1-λ_v) x_b. P_a are the
+// members of A, except r, whose main image (share ≥ ½) forms a confident pair with a. Every image forms a confident
+// pair with itself, so P_a always includes a's other view. P_b is the same for b. A partner of i is another image
+// that forms a confident pair with i. The batch is the 2n mixed rows. The queue holds mixed rows of earlier
+// steps and of this step, embedded by the running average. In U, u_i is a first view. Its key is a second
+// view embedded by the running average, and the negatives are the keys of earlier steps.
 //
-//	CE = mean cross entropy of mixed views of n selected images, drawn with replacement, targets mixed likewise
+//	CE = mean cross entropy of mixed views of n selected images, drawn with replacement, with mixed targets
 //	M  = mean over pairs of rows r ≠ s of -[m log(p_r·p_s) + (1-m) log(1-p_r·p_s)],  m = λ[s ∈ P_a] + (1-λ)[s ∈ P_b]
 //
-// In the warm-up L = U over all images; without selected rows CE is 0. The queue is used from QueueStart on.
-// Differs from the released code, besides what the package comment says: M is over the batch only, its gradient
-// is not cut, and an image that is a partner of both a and b counts once on each side.
+// In the warm-up L = U over all images. Without selected rows CE is 0. The queue is used from QueueStart on.
+// Apart from the differences in the package comment, the released code differs in M: here M covers only the batch,
+// its gradient is not cut, and an image that is a partner of both a and b is used once on each side.
 //
-// From SecondStage on (Sel-CL+) L = Classify·CE of the rows selected at its start, and everything that learns
-// is trained. A share Bootstrap of the target is the class that the network currently finds likeliest, a
-// constant in the gradient. The released code starts this stage with a new classifier and its own rate; here
-// the run just continues.
+// From SecondStage on (Sel-CL+) L = Classify·CE of the rows selected at the start of that stage, and all
+// parameters are trained. A share Bootstrap of the target is the class that the network currently predicts, a
+// constant in the gradient. The released code starts this stage with a new classifier and its own learning rate; here
+// classifier and rate continue unchanged.
 // Source: Li et al., CVPR 2022, equations 5 to 10 and the released code; METHODS 13.1.
 type selcl struct {
 	cfg       Config
@@ -40,8 +40,8 @@ type selcl struct {
 	set       features.Set
 	views     drawer
 	average   Average
-	now       []*features.Param // the parameters that it follows
-	negatives *queue            // keys
+	now       []*features.Param // the parameters that the average follows
+	negatives *queue            // keys of U
 	queue     *queue            // mixed rows
 
 	selection *selection // nil in the warm-up
@@ -54,11 +54,11 @@ type selcl struct {
 	scratch   selclScratch
 }
 
-// selclStep is what is fixed in a step before the loss is evaluated.
+// selclStep holds the draws and settings of a step that are fixed before the loss is evaluated.
 type selclStep struct {
 	rows     []int      // of the training set
 	mixed    [2]mixture // of the batch, for each view
-	picked   []int      // selected rows of the training set, drawn; empty: no cross entropy
+	picked   []int      // random selected rows of the training set; empty: no cross entropy
 	pickedBy [2]mixture
 	warm     bool // warm-up
 	second   bool // second stage
@@ -85,7 +85,7 @@ func (m *selcl) methodState() []*features.Param {
 	return append(list, m.queue.queueParams()...)
 }
 
-// considerEpoch selects rows and pairs, after the warm-up.
+// considerEpoch selects rows and confident pairs if the warm-up is over.
 func (m *selcl) considerEpoch(j *judge, epoch int) error {
 	m.step.warm, m.step.useQueue, m.step.second = epoch < m.cfg.WarmUp, epoch >= m.cfg.QueueStart, m.cfg.isSecondStage(
 		epoch,
@@ -110,7 +110,7 @@ func (m *selcl) considerEpoch(j *judge, epoch int) error {
 	return nil
 }
 
-// fillInput writes first views, both mixed views and mixed views of selected rows.
+// fillInput writes the first views, both blocks of mixed views, and mixed views of selected rows.
 func (m *selcl) fillInput(input blas32.General, rows []int, step int, rng *rand.Rand) (int, error) {
 	if step > 1 {
 		m.followHead()
@@ -140,8 +140,8 @@ func (m *selcl) fillInput(input blas32.General, rows []int, step int, rng *rand.
 	return m.pickSelected(input, 3, rng)
 }
 
-// pickSelected writes mixed views of as many selected rows as the batch has rows, after the first behind blocks, and
-// returns the number of blocks then. Without selected rows there is at least one block.
+// pickSelected draws as many selected rows as the batch has rows and writes their mixed views after the first behind
+// blocks. It returns the number of blocks filled, at least one even without selected rows.
 func (m *selcl) pickSelected(input blas32.General, behind int, rng *rand.Rand) (int, error) {
 	n, s := len(m.step.rows), &m.step
 	s.picked = s.picked[:0]
@@ -162,7 +162,7 @@ func (m *selcl) pickSelected(input blas32.General, behind int, rng *rand.Rand) (
 	return behind + 2, nil
 }
 
-// followHead moves the running average towards the head by a small share.
+// followHead moves the running average a share 1 - Average of the way to the current parameters.
 func (m *selcl) followHead() {
 	keep := float32(m.cfg.Average)
 	for i, p := range m.average.Params() {
@@ -173,7 +173,7 @@ func (m *selcl) followHead() {
 	}
 }
 
-// rememberKeys pushes keys into both queues.
+// rememberKeys embeds second and mixed views with the running average and pushes them into the two queues.
 func (m *selcl) rememberKeys(second, mixed blas32.General) error {
 	n := second.Rows
 	keys, both := features.Part(m.keys, 0, n), features.Part(m.keys, n, 2*n)

@@ -12,8 +12,8 @@ import (
 type selclScratch struct {
 	comparison
 	confident []bool  // n×n: pairs of images of the batch
-	inQueue   [][]int // of each image: positions in the queue that form a confident pair with it
-	byLabel   [][]int // positions in the queue by their image's label
+	inQueue   [][]int // for each image: positions in the queue that form a confident pair with it
+	byLabel   [][]int // positions in the queue, grouped by their image's label
 	sides     [2]pull
 	p, g      blas32.General // probabilities of the mixed rows; gradients of their products
 	dp        blas32.General
@@ -53,7 +53,7 @@ func (m *selcl) evalMethod(du, dl, u, l blas32.General) float64 {
 	return value
 }
 
-// pairUp finds the confident pairs within the batch, and between the batch and the queue.
+// pairUp finds the confident pairs within the batch and between the batch and the queue.
 func (m *selcl) pairUp() {
 	c, rows := &m.scratch, m.step.rows
 	n := len(rows)
@@ -87,7 +87,7 @@ func (m *selcl) pairUp() {
 	}
 }
 
-// hasPartners reports whether image i has a partner in the batch, and in the queue.
+// hasPartners reports whether image i has a partner in the batch, and whether it has one in the queue.
 func (m *selcl) hasPartners(i int) (batch, queue bool) {
 	n, rows := len(m.step.rows), m.step.rows
 	for j := range n {
@@ -101,7 +101,7 @@ func (m *selcl) hasPartners(i int) (batch, queue bool) {
 	return batch, queue
 }
 
-// unsupervisedLoss is U over the images that takes accepts, divided by the number of all images.
+// unsupervisedLoss returns U. It sums over the images that takes accepts and divides by the number of all images.
 func (m *selcl) unsupervisedLoss(du, u blas32.General, takes func(i int) bool) float64 {
 	n := u.Rows
 	var one [1]int
@@ -121,7 +121,7 @@ func (m *selcl) unsupervisedLoss(du, u blas32.General, takes func(i int) bool) f
 		})
 }
 
-// withinBatch is S(batch).
+// withinBatch returns S(batch) over the images in takes and adds its gradient to du.
 func (m *selcl) withinBatch(du, u blas32.General, takes []bool) float64 {
 	c, n := &m.scratch, len(m.step.rows)
 	return c.addContrasts(du, u, u, true, m.cfg.Temperature, func(r int, _ []float32) (int, []pull, float64) {
@@ -142,7 +142,7 @@ func (m *selcl) withinBatch(du, u blas32.General, takes []bool) float64 {
 	})
 }
 
-// withQueue is S(queue).
+// withQueue returns S(queue) over the images in takes and adds its gradient to du.
 func (m *selcl) withQueue(du, u blas32.General, takes []bool) float64 {
 	c, n := &m.scratch, len(m.step.rows)
 	return c.addContrasts(
@@ -171,10 +171,10 @@ func (m *selcl) withQueue(du, u blas32.General, takes []bool) float64 {
 	)
 }
 
-// unsure keeps the logarithms of M finite.
+// unsure bounds the arguments of M's logarithms away from 0, so that M stays finite.
 const unsure = 1e-7
 
-// similarityLoss is M; it adds Similarity times the gradient to dl.
+// similarityLoss returns M and adds Similarity times its gradient to dl.
 func (m *selcl) similarityLoss(dl, l blas32.General) float64 {
 	c, n, rows := &m.scratch, len(m.step.rows), l.Rows
 	c.p, c.g, c.dp = features.Resize(c.p, rows, l.Cols), features.Resize(c.g, rows, rows),
@@ -219,7 +219,7 @@ func (m *selcl) similarityLoss(dl, l blas32.General) float64 {
 	return value
 }
 
-// classifyLoss is CE; it adds Classify times the gradient to dl.
+// classifyLoss returns CE and adds Classify times its gradient to dl.
 func (m *selcl) classifyLoss(dl, l blas32.General) float64 {
 	c, n := &m.scratch, len(m.step.picked)
 	c.row, c.target = features.Grow(c.row, l.Cols), features.Grow(c.target, l.Cols)

@@ -9,23 +9,23 @@ import (
 	"winnow/internal/spread"
 )
 
-// selclDetector selects rows whose neighbours agree with their label, equally many of every class, and pairs that can
-// be trusted.
+// selclDetector selects rows whose neighbours agree with their label, with the same quota for every class, and
+// confident pairs of rows.
 //
-//	pseudo label of i  = the most frequent given label among its K nearest rows; of equals the lowest
-//	share_i            = the share of its K nearest rows whose pseudo label is i's given label
+//	pseudo label of i  = the most frequent given label among its K nearest rows (ties: the lowest label)
+//	share_i            = the share of i's K nearest rows whose pseudo label is i's given label
 //	discrepancy_i      = -log clip(share_i, 0.01, 0.99)
-//	quota              = the Alpha-quantile, over classes, of how many rows of a class agree: most neighbours have
-//	                     the given label as pseudo label
-//	selected           = of each class the ⌊quota⌋ rows of least discrepancy (all, if it has fewer)
+//	quota              = the Alpha-quantile, over classes, of the number of agreeing rows: the most frequent pseudo
+//	                     label among their neighbours is their given label
+//	selected           = in each class the ⌊quota⌋ rows of least discrepancy (all rows, if it has fewer)
 //	confident (i, j)   = same label, and both selected or s_ij ≥ the Beta-quantile of the similarities of all
-//	                     ordered pairs of one label among the selected, each row with itself included
+//	                     ordered pairs of selected rows with equal labels, including each row with itself
 //
 // s is the cosine. The Alpha-quantile interpolates linearly between two counts, except at 0.5, where it is the
-// lower median. Classes without rows count as 0 agreeing rows. Of rows of equal discrepancy the earlier is
-// selected. If nothing is selected, only pairs of a row with itself are confident.
+// lower median. A class without rows has 0 agreeing rows. Of rows with equal discrepancy the earlier is
+// selected. If no row is selected, only pairs of a row with itself are confident.
 // Time O(n²·d), memory O(n·K).
-// Differs from the released code: a row is never its own neighbour (there that holds for the first block only).
+// A row is never its own neighbour; in the released code this holds only for the first block of rows.
 // Source: Li, Xia, Ge & Liu, Selective-Supervised Contrastive Learning with Noisy Labels, CVPR 2022, section
 // 3.2 and its code; METHODS 13.1.
 type selclDetector struct {
@@ -42,9 +42,9 @@ const (
 // selection is the result of Sel-CL for a set.
 type selection struct {
 	Pseudo      []int     // pseudo label of each row; -1 if no neighbour has a label
-	Share       []float64 // share of the second vote for the given label: P(clean); 0 without a label
+	Share       []float64 // share_i, used as P(clean); 0 without a label
 	Discrepancy []float64 // +Inf without a label
-	Agree       []bool    // the second vote's winner is the given label
+	Agree       []bool    // the neighbours' most frequent pseudo label is the given label
 	Quota       float64
 	Selected    []bool
 	Neighbours  *neighbours
@@ -53,7 +53,7 @@ type selection struct {
 	beta float64
 }
 
-// selectRows judges every row of z, unit rows with labels 0 … classes-1 or negative for none.
+// selectRows scores and selects rows of z. z has unit rows and labels 0 … classes-1, or negative without a label.
 func (c selclDetector) selectRows(z features.Set, classes int) (*selection, error) {
 	near, err := findNeighbours(z, c.countVoters(z.Labels))
 	if err != nil {
@@ -84,7 +84,7 @@ func (c selclDetector) countVoters(labels []int) int {
 	return min(250, max(labelled/(2*max(len(seen), 1)), 1))
 }
 
-// computeVotes computes both votes.
+// computeVotes lets the neighbours vote twice: with their given labels, then with their pseudo labels.
 func (s *selection) computeVotes(classes int) {
 	p := poll{counts: make([]int, classes)}
 	for i := range s.Pseudo {

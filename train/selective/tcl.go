@@ -10,18 +10,18 @@ import (
 	"winnow/features"
 )
 
-// tcl is TCL. A batch of n images is used as two views, with embeddings and logits u¹, u², l¹, l², and as 3n
-// mixtures λ x_r + (1-λ) x_π(r) of both views and the unchanged image (stored features, or the evaluation
-// view):
+// tcl implements TCL. Each of the n images of a batch has two views, with embeddings u¹, u² and logits l¹, l². The
+// two views and the unchanged image (the stored feature or the evaluation view) of all images give 3n rows x_r, which
+// are mixed: λ x_r + (1-λ) x_π(r).
 //
 //	L = SimCLR(u¹, u²) + Cross·{ CE(l¹, T¹) + CE(l², T²) + CE(l^mix, T^mix) } + Align·CE(u^mix·c/t, T^mix)
 //	    + Entropy·mean H(p) + Balance·Σ_k p̄_k log p̄_k
 //	T¹ = s w onehot(y) + (1 - s w) p²,  T² with p¹,  T = with (p¹ + p²)/2,  T^mix_r = λ T_r + (1-λ) T_π(r)
 //
-// Means are over rows; H and p̄ are of all 5n predictions. w = P(clean) and the centres c are those of the
-// current epoch (see tclDetector). s is Trust or, if that is 0, the share of labels with w > ½. In the
+// Means are over rows; H and p̄ are computed from all 5n predictions. tclDetector computes w = P(clean) and the
+// centres c at the start of each epoch. s is Trust or, if Trust is 0, the share of labels with w > ½. In the
 // warm-up the given labels are the targets: s w = 1. Targets are constants in the gradient. SimCLR is the mean
-// over the 2n views of InfoNCE against the others, with the image's other view as the positive.
+// InfoNCE of the 2n views; the positive of a view is the image's other view, and the rest are negatives.
 // Source: Huang et al., CVPR 2023, equations 4 to 9 and the released code; METHODS 13.2.
 type tcl struct {
 	cfg     Config
@@ -30,7 +30,7 @@ type tcl struct {
 	views   drawer
 
 	centres blas32.General
-	clean   []float64 // w of each training row
+	clean   []float64 // w for each training row
 	trust   float64   // s
 	warm    bool
 
@@ -64,7 +64,7 @@ func newTCL(l *Learner) *tcl {
 	return &tcl{cfg: l.cfg, classes: l.classes, set: l.set, views: l.viewDrawer()}
 }
 
-// methodState returns nil: everything about an epoch comes from its judge.
+// methodState returns nil, because the judge holds the whole state of an epoch.
 func (m *tcl) methodState() []*features.Param { return nil }
 
 // considerEpoch computes centres and P(clean).
@@ -121,7 +121,7 @@ func (m *tcl) fillInput(input blas32.General, rows []int, _ int, rng *rand.Rand)
 	return 5, nil
 }
 
-// appendChosen appends the rows whose label is more likely right than wrong.
+// appendChosen appends the rows whose label is more likely correct than wrong.
 func (m *tcl) appendChosen(dst []int) []int {
 	for i, row := range m.rows {
 		if m.warm || m.clean[row] > 0.5 {
@@ -147,7 +147,7 @@ func (m *tcl) evalMethod(du, dl, u, l blas32.General) float64 {
 	return value + m.regularizeLoss(dl, l)
 }
 
-// contrastViews is SimCLR.
+// contrastViews returns the SimCLR term and adds its gradient to du.
 func (m *tcl) contrastViews(du, u blas32.General) float64 {
 	c, n := &m.scratch, len(m.rows)
 	return c.comparison.addContrasts(
@@ -164,7 +164,7 @@ func (m *tcl) contrastViews(du, u blas32.General) float64 {
 	)
 }
 
-// writeTarget writes the target s·w·onehot(y) + (1 - s·w)·p of image i.
+// writeTarget writes the target s·w·onehot(y) + (1 - s·w)·p of image i to dst.
 func (m *tcl) writeTarget(dst []float64, i int, p func(k int) float64) {
 	row := m.rows[i]
 	share := m.trust * m.clean[row]
@@ -192,8 +192,8 @@ func (m *tcl) crossEntropies(dl, l blas32.General) (value float64) {
 	return value / float64(n)
 }
 
-// mixtureLoss returns the weighted cross entropies of the mixtures: of their logits and of their alignment with
-// the centres.
+// mixtureLoss returns the weighted sum of two cross entropies of the mixtures: one of their logits, and one of their
+// similarities to the class centres.
 func (m *tcl) mixtureLoss(du, dl, u, l blas32.General) float64 {
 	c, n := &m.scratch, len(m.rows)
 	for i := range n {

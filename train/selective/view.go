@@ -9,13 +9,13 @@ import (
 	"winnow/features"
 )
 
-// View describes how a view of an image is drawn, where the published methods take a random crop. It starts
-// from the image's stored feature, or from one of its stored views, all equally likely:
+// View describes how to draw a view of an image from stored features; the published methods take a random crop
+// instead. x is the image's stored feature, or one of its stored views, all equally likely:
 //
 //	x' = m∘(x + Noise·σ∘ε)/(1 - Dropout)      σ_j the standard deviation of feature j over the training set
 //
-// with ε uniform of variance 1 and m dropping each number with probability Dropout. This is our choice: no
-// paper trains Sel-CL or TCL on features.
+// ε is uniform with variance 1, and the mask m drops each number with probability Dropout. These views are winnow's
+// choice, because no paper trains Sel-CL or TCL on features.
 type View struct {
 	Noise   float64 `yaml:"noise"`
 	Dropout float64 `yaml:"dropout"`
@@ -25,7 +25,7 @@ type View struct {
 type views struct {
 	View
 	set       features.Set
-	stored    blas32.General // all views of set's rows one below the other, or only set's rows
+	stored    blas32.General // all stored views of set's rows, view below view, or only set's rows
 	deviation []float32      // √3·Noise·σ_j: half the width of the uniform noise
 }
 
@@ -103,14 +103,14 @@ func (v *views) addNoise(row []float32, rng *rand.Rand) {
 	}
 }
 
-// mixture is a batch mixed with itself in another order: share·x + (1 - share)·x[partner], share ≥ ½, so that a
-// row stays closer to its own image.
+// mixture mixes a batch with a permutation of itself: share·x + (1 - share)·x[partner]. The share is at least ½, so
+// that a row's own image has the larger part.
 type mixture struct {
 	share   float64
 	partner []int
 }
 
-// drawMixture draws the order, and one share for the batch from Beta(a, a).
+// drawMixture draws a random permutation of n rows, and one share for the whole batch from Beta(a, a).
 func drawMixture(a float64, n int, rng *rand.Rand) mixture {
 	m := mixture{share: 1, partner: rng.Perm(n)}
 	if a > 0 {

@@ -8,8 +8,8 @@ import (
 	"winnow/train"
 )
 
-// TestStoredViews: with several stored views of each row, each draw uses one of them, and all are used. With a
-// single view no number is drawn for it: the results are those of the set alone.
+// TestStoredViews tests that each draw uses one of several stored views of a row, and that all views are used. With a
+// single view no random number chooses a view, so that the result is the same as without stored views.
 func TestStoredViews(t *testing.T) {
 	set, _ := clusters(3, 4, 5, 0)
 	n := set.Len()
@@ -31,7 +31,7 @@ func TestStoredViews(t *testing.T) {
 			return slices.Equal(features.Row(x, i), features.Row(stored, v*n+r))
 		})
 		if v < 0 {
-			t.Fatalf("draw %d is no view of row %d", i, r)
+			t.Fatalf("draw %d is not a view of row %d", i, r)
 		}
 		counts[v]++
 	}
@@ -41,15 +41,15 @@ func TestStoredViews(t *testing.T) {
 	rng := train.Rand(1, "views", 1)
 	newViews(View{}, set, set.X).drawViews(x, rows, rng)
 	if rng.Uint64() != train.Rand(1, "views", 1).Uint64() {
-		t.Error("with one view something is drawn for it")
+		t.Error("a single view uses random numbers")
 	}
 	if !slices.Equal(x.Data, set.Rows(rows).X.Data) {
-		t.Error("with one view the rows are not the set's")
+		t.Error("the rows of a single view differ from the set's")
 	}
 }
 
-// TestLearnsFromStoredViews: both methods use them, and they change what is learned; the same run gives the
-// same bits.
+// TestLearnsFromStoredViews tests that stored views change the result of both methods, and that equal runs end with
+// the same bits.
 func TestLearnsFromStoredViews(t *testing.T) {
 	set, truth := clusters(7, 5, 40, 0.3)
 	n := set.Len()
@@ -82,10 +82,10 @@ func TestLearnsFromStoredViews(t *testing.T) {
 			ends[i] = slices.Clone(b.head.Params()[0].Data)
 		}
 		if slices.Equal(ends[0], ends[1]) {
-			t.Errorf("%s: the second view plays no part", method)
+			t.Errorf("%s: the second view has no effect", method)
 		}
 		if !slices.Equal(ends[1], ends[2]) {
-			t.Errorf("%s: the same run ended otherwise", method)
+			t.Errorf("%s: two equal runs ended differently", method)
 		}
 	}
 }

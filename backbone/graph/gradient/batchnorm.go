@@ -8,7 +8,7 @@ import (
 	"winnow/backbone/graph"
 )
 
-// rewriteNorms expands the BatchNormalization nodes if they are to normalise by the batch, or folds them.
+// rewriteNorms expands the BatchNormalization nodes that normalise by the batch, and folds the other ones.
 func (f *forward) rewriteNorms(m *graph.Model, o Options) error {
 	if !slices.ContainsFunc(m.Graph.Nodes, normalisesBatch) {
 		return nil
@@ -18,7 +18,7 @@ func (f *forward) rewriteNorms(m *graph.Model, o Options) error {
 	g := b.Model().Graph
 	nodes := g.Nodes
 	g.Nodes = nil
-	latest := map[string]string{} // running statistics that an earlier node has already updated
+	latest := map[string]string{} // running statistic → its value after the latest earlier update
 	readers := map[string]int{}
 	for _, n := range nodes {
 		for _, name := range listReads(n) {
@@ -49,15 +49,15 @@ func normalisesBatch(n *graph.Node) bool {
 	return graph.IsONNX(n.Domain) && n.Op == "BatchNormalization"
 }
 
-// writer expands one BatchNormalization node into what it does in training, over all axes except the channels
-// (n places, including the batch):
+// writer expands one BatchNormalization node into its operations in training. The statistics are over all axes except
+// the channels, including the batch, with n values per channel:
 //
 //	x̃ = x - mean(x)   var = mean(x̃²)   y = scale·x̃/√(var+ε) + bias
 //	running mean ← m·old + (1-m)·mean   running variance ← m·old + (1-m)·var·n/(n-1)
 //
-// The running variance uses the unbiased estimate, as in torch; ONNX specifies var itself, which differs by
-// 1/(n-1). With a single place it uses var = 0, where torch reports an error. The last step is the runtime's
-// own BatchNormalization with mean 0, which does it in one pass. The derivative reads x̃ and var.
+// The running variance uses the unbiased estimate, as in torch; ONNX specifies var itself, smaller by (n-1)/n. For n =
+// 1 the writer uses var = 0, where torch reports an error. The last operation is the runtime's own BatchNormalization
+// with mean 0, which needs only one pass. The derivative reads x̃ and var.
 //
 // Source: Ioffe & Szegedy, Batch Normalization, ICML 2015, algorithm 1.
 type writer struct {
@@ -66,10 +66,10 @@ type writer struct {
 	b      *graph.Builder
 	o      Options
 	latest map[string]string
-	all    []*graph.Node // of the model
+	all    []*graph.Node // nodes of the model
 	typ    graph.DataType
 	rank   int
-	size   int64 // channels
+	size   int64 // number of channels
 }
 
 func (w *writer) writeNorm(x *graph.ValueInfo) error {
@@ -102,7 +102,7 @@ func (w *writer) writeNorm(x *graph.ValueInfo) error {
 	return nil
 }
 
-// checkNorm determines type, rank and channels.
+// checkNorm determines type, rank and number of channels, and checks that the node can be trained.
 func (w *writer) checkNorm(x *graph.ValueInfo) error {
 	switch {
 	case w.b.Opset() < 7:
@@ -120,7 +120,7 @@ func (w *writer) checkNorm(x *graph.ValueInfo) error {
 			return fmt.Errorf("running statistic %q: expected an initializer of one axis", name)
 		}
 		if slices.Contains(w.o.Weights, name) {
-			return fmt.Errorf("running statistic %q: found it among the weights, but batches "+
+			return fmt.Errorf("running statistic %q: it must not be a weight, because batches "+
 				"update it", name)
 		}
 		if other := otherReader(w.all, name, 3+i); other != nil {
@@ -133,8 +133,8 @@ func (w *writer) checkNorm(x *graph.ValueInfo) error {
 	return nil
 }
 
-// otherReader returns a node that reads a tensor other than as that input of a BatchNormalization, or nil.
-// Exporters merge equal constants: zeros are a mean here and a bias there.
+// otherReader returns a node that reads a tensor for another purpose than as this input of a BatchNormalization, or
+// nil. Exporters merge equal constants: the same zeros may be a mean in one node and a bias in another.
 func otherReader(nodes []*graph.Node, name string, input int) *graph.Node {
 	for _, n := range nodes {
 		for i, in := range listReads(n) {
@@ -146,7 +146,7 @@ func otherReader(nodes []*graph.Node, name string, input int) *graph.Node {
 	return nil
 }
 
-// axesButChannels returns all axes of a rank except the channels.
+// axesButChannels returns all axes of a tensor of this rank, except the channels.
 func axesButChannels(rank int) []int64 { return slices.Delete(allAxes(rank), 1, 2) }
 
 // overPlaces sums a tensor of the given rank over all axes except the channels.
@@ -165,12 +165,12 @@ func (w *writer) writeMean(t string, axes []int64) string {
 	return w.b.Node("ReduceMean", []string{t, w.b.Constant(graph.NewTensor("axes", axes, int64(len(axes))))})
 }
 
-// reduceToVector reduces a tensor to the channels' axis.
+// reduceToVector reshapes a tensor of one value per channel to a vector.
 func (w *writer) reduceToVector(t string) string {
 	return w.b.Node("Reshape", []string{t, w.b.Constant(graph.NewTensor("channels", []int64{w.size}, 1))})
 }
 
-// repeatConstant returns a number repeated n times, or a scalar if n is 0.
+// repeatConstant returns a constant of n equal numbers, or a scalar if n is 0.
 func (w *writer) repeatConstant(name string, v float64, n int64) string {
 	list, dims := make([]float64, max(n, 1)), []int64{n}
 	for i := range list {
@@ -182,7 +182,7 @@ func (w *writer) repeatConstant(name string, v float64, n int64) string {
 	return w.b.Constant(newFloatTensor(w.typ, name, list, dims...))
 }
 
-// newFloatTensor returns a tensor of float64, or of float32 for every other type.
+// newFloatTensor returns a tensor of type float64 if t is float64, and of type float32 otherwise.
 func newFloatTensor(t graph.DataType, name string, list []float64, dims ...int64) *graph.Tensor {
 	if t == graph.Float64 {
 		return graph.NewTensor(name, list, dims...)
@@ -194,8 +194,8 @@ func newFloatTensor(t graph.DataType, name string, list []float64, dims ...int64
 	return graph.NewTensor(name, short, dims...)
 }
 
-// moveStatistic replaces the running statistic in an input by its next value. If the node has an output for it, the
-// value gets that name. Nodes that share a statistic update it one after another.
+// moveStatistic computes the next value of the running statistic in an input. If the node has an output for it, the
+// value gets that output's name. Nodes that share a statistic update it one after another.
 func (w *writer) moveStatistic(input, output int, batch string) {
 	m := cmp.Or(w.o.BatchNorm.Momentum, float64(w.Float("momentum", 0.9)))
 	name := w.Inputs[input]

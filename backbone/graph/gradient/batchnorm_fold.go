@@ -7,14 +7,14 @@ import (
 	"winnow/backbone/graph"
 )
 
-// foldNorm merges a BatchNormalization with fixed statistics into the trained convolution before it, as exporters
-// do with finished networks, and reports whether it could. The filters themselves stay the weights:
+// foldNorm merges a BatchNormalization with fixed statistics into the trained convolution before it, as exporters do
+// for inference, and reports whether it could. The weights remain the original filters W:
 //
 //	a = scale/√(var+ε)   y = conv(x, a·W) + (bias - a·mean + a·b)
 //
-// The derivative with respect to scale is then a sum over the filters, ∂L/∂a[c] = Σ W[c]·∂L/∂(a·W)[c], instead
-// of over the images, and nothing between convolution and Relu is stored: the normalization needs no pass over
-// the activations in either direction.
+// The derivative with respect to scale is then a sum over the filters, ∂L/∂a[c] = Σ W[c]·∂L/∂(a·W)[c], instead of over
+// the images. No tensor between convolution and Relu is stored: the normalization needs no pass over the activations
+// in either direction.
 func foldNorm(b *graph.Builder, n *graph.Node, o Options, readers map[string]int) bool {
 	g := b.Model().Graph
 	if b.Opset() < 7 || len(n.Inputs) < 5 || n.Int("spatial", 1) == 0 || n.Inputs[0] == o.Output ||
@@ -60,7 +60,7 @@ func foldNorm(b *graph.Builder, n *graph.Node, o Options, readers map[string]int
 	return true
 }
 
-// numbersOf returns the numbers of an initializer that is not trained, or nil for anything else.
+// numbersOf returns the numbers of an initializer that is not trained, or nil for any other tensor.
 func numbersOf(g *graph.Graph, o Options, name string) []float64 {
 	t := g.Initializer(name)
 	if t == nil || len(t.Dims) != 1 || slices.Contains(o.Weights, name) {

@@ -12,14 +12,14 @@ import (
 type foldCase struct {
 	folded  bool
 	groups  int64
-	bias    bool // of the convolution
+	bias    bool // whether the convolution has a bias
 	opset   int64
 	weights []string
-	between bool // the value between the two is also part of the output
+	between bool // whether the value in between is also part of the output
 }
 
-// run differentiates it and returns output and gradients, and whether a normalization is left. With apart,
-// something else reads the value in between and multiplies it by 0, so that nothing can be folded.
+// run differentiates the case and returns output and gradients, and whether a normalization is left. With apart,
+// another node reads the value in between and multiplies it by 0, so that folding is impossible.
 func (c foldCase) run(t *testing.T, apart bool) (results []array, left bool) {
 	b := graph.NewBuilder("net", c.opset)
 	values := map[string]array{"x": x(1, 2, 4, 5, 5)}
@@ -61,19 +61,19 @@ func (c foldCase) run(t *testing.T, apart bool) (results []array, left bool) {
 	return append([]array{out}, m.backward(tensors, drawn(7, -1, 1, out.dims...))...), left
 }
 
-// TestFoldedNorm: a normalization with fixed statistics after a trained convolution is folded into its filters
-// if nothing else reads the value in between; output and gradients equal those of both written separately.
+// TestFoldedNorm checks that a normalization with fixed statistics after a trained convolution is folded into the
+// filters if no other node reads the value in between. Output and gradients must equal those of separate nodes.
 func TestFoldedNorm(t *testing.T) {
 	all := []string{"filters", "scale", "level"}
 	for name, c := range map[string]foldCase{
-		"plain":                   {folded: true, groups: 1, weights: all},
-		"bias":                    {folded: true, groups: 1, weights: append(all, "bias"), bias: true},
-		"a filter for each map":   {folded: true, groups: 4, weights: all, bias: true},
-		"older operators":         {folded: true, groups: 1, weights: all, opset: 9},
-		"scale stays":             {folded: true, groups: 1, weights: all[:1]},
-		"filters stay":            {groups: 1, weights: all[1:]},
-		"what is between is read": {groups: 1, weights: all, between: true},
-		"the mean is a weight":    {groups: 1, weights: []string{"filters", "mean"}},
+		"plain":                    {folded: true, groups: 1, weights: all},
+		"bias":                     {folded: true, groups: 1, weights: append(all, "bias"), bias: true},
+		"a filter for each map":    {folded: true, groups: 4, weights: all, bias: true},
+		"older operators":          {folded: true, groups: 1, weights: all, opset: 9},
+		"scale stays":              {folded: true, groups: 1, weights: all[:1]},
+		"filters stay":             {groups: 1, weights: all[1:]},
+		"value in between is read": {groups: 1, weights: all, between: true},
+		"the mean is a weight":     {groups: 1, weights: []string{"filters", "mean"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.opset == 0 {
@@ -85,7 +85,7 @@ func TestFoldedNorm(t *testing.T) {
 			}
 			want, left := c.run(t, true)
 			if !left {
-				t.Fatal("expected a normalization of its own where something else reads its input")
+				t.Fatal("expected a separate normalization because another node reads its input")
 			}
 			for i := range want {
 				if off := farthest(want[i], got[i], 1); !(off < 1e-6) {

@@ -10,8 +10,7 @@ import (
 	"winnow/backbone/graph/gradient"
 )
 
-// norm returns a case's build: BatchNormalization over the inputs x, scale, bias with running statistics 0.5,
-// 2.
+// norm returns a builder of BatchNormalization over the inputs x, scale, bias with running statistics 0.5 and 2.
 func norm(channels int64, attributes ...*graph.Attribute) func(b *graph.Builder, in []string) string {
 	return func(b *graph.Builder, in []string) string {
 		running := func(name string, v float64) string {
@@ -58,7 +57,7 @@ func TestTrainedNorm(t *testing.T) {
 	runCases(t, cases)
 }
 
-// trainingMode is a node as exported from a network in training.
+// trainingMode builds a node as exported from a network in training mode.
 func trainingMode(b *graph.Builder, in []string) string {
 	stat := func(name string) string { return b.Constant(graph.NewTensor(name, []float64{1, 2, 3}, 3)) }
 	b.Add(&graph.Node{Op: "BatchNormalization", Inputs: append(in[:3:3], stat("mean"), stat("var")),
@@ -66,7 +65,7 @@ func trainingMode(b *graph.Builder, in []string) string {
 	return "y"
 }
 
-// normOracle computes output and next statistics by loops.
+// normOracle computes output and next statistics with plain loops.
 func normOracle(x, scale, bias, mean, variance array, epsilon, momentum float64) (y, nextMean, nextVar array) {
 	c := x.dims[1]
 	inner := int64(1)
@@ -153,7 +152,7 @@ func TestRunningStatistics(t *testing.T) {
 	}
 }
 
-// A network that runs the same layer on two tensors updates its statistics twice.
+// A network that applies the same layer to two tensors updates its statistics twice.
 func TestSharedStatistics(t *testing.T) {
 	in := []array{drawn(1, -1, 3, 4, 3), x(2, 3), x(3, 3), drawn(4, 0, 9, 5, 3)}
 	d, values, err := ruleCase{typ: graph.Float64, in: in, norms: gradient.BatchNorm{Train: true},
@@ -192,7 +191,7 @@ func TestNormOptions(t *testing.T) {
 		return b.Model()
 	}
 	train := gradient.BatchNorm{Train: true}
-	t.Run("none there", func(t *testing.T) {
+	t.Run("no normalization", func(t *testing.T) {
 		m := model(func(b *graph.Builder, in []string) string { return b.Node("Tanh", in[:1]) })
 		d, err := gradient.Differentiate(m, gradient.Options{Inputs: []string{"x"}, BatchNorm: train})
 		if err != nil || len(d.State) != 0 {
@@ -202,7 +201,7 @@ func TestNormOptions(t *testing.T) {
 	t.Run("fixed though exported in training", func(t *testing.T) {
 		m := model(trainingMode)
 		d, err := gradient.Differentiate(m, gradient.Options{Output: "y", Inputs: []string{"x"}})
-		if err != nil && !strings.Contains(err.Error(), "no rule") { // the rule of fixed statistics is another file's
+		if err != nil && !strings.Contains(err.Error(), "no rule") { // tested elsewhere
 			t.Fatal(err)
 		}
 		if d != nil {
@@ -240,7 +239,7 @@ func TestNormOptions(t *testing.T) {
 	}
 }
 
-// A statistic that is also a bias would change the bias with it.
+// If a statistic is also a bias, updating the statistic would change the bias.
 func TestStatisticOfAnotherUse(t *testing.T) {
 	for name, build := range map[string]func(n *network, zeros string) string{
 		"a bias": func(n *network, zeros string) string { return n.node("Add", n.x, zeros) },

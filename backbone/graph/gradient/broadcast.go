@@ -7,8 +7,8 @@ import (
 	"winnow/backbone/graph"
 )
 
-// giveReduced gives a gradient of the output's shape to the i-th input, summed over the axes along which that was
-// repeated.
+// giveReduced adds a gradient of the output's shape to that of the i-th input, after summing it over the axes along
+// which the input was repeated.
 func (c *call) giveReduced(i int, grad func() string) error {
 	if !c.wantsGrad(i) {
 		return nil
@@ -20,15 +20,13 @@ func (c *call) giveReduced(i int, grad func() string) error {
 	return err
 }
 
-// undoBroadcast undoes broadcasting: it sums a gradient with the shape of out over the axes along which in was
-// repeated.
+// undoBroadcast sums a gradient with the shape of out over the axes along which in was repeated.
 func (c *call) undoBroadcast(grad, in, out string) (string, error) {
 	return c.reducedFrom(grad, c.forwardShape(out), in)
 }
 
-// reducedFrom sums a gradient with a given shape over the axes along which in was repeated to that shape.
-// Whether an axis was repeated follows from the sizes. If these are free and may differ, the backward pass
-// decides at run time.
+// reducedFrom sums a gradient with a given shape over the axes along which in was repeated to that shape. These axes
+// follow from the sizes. If the sizes are free and may differ, the backward pass determines the axes at run time.
 func (c *call) reducedFrom(grad string, from graph.Shape, in string) (string, error) {
 	to := c.forwardShape(in)
 	if from == nil || to == nil || len(from) < len(to) {
@@ -63,7 +61,7 @@ func (c *call) reducedFrom(grad string, from graph.Shape, in string) (string, er
 	return sum, nil
 }
 
-// reducedLate sums over the axes that turn out to differ at run time.
+// reducedLate sums over the axes whose sizes differ at run time.
 func (c *call) reducedLate(grad, in string, lead int) string {
 	shape := c.addForward("Shape", []string{in})
 	target := shape

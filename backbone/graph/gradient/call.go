@@ -8,11 +8,11 @@ import (
 	"winnow/backbone/graph"
 )
 
-// rule adds the derivative of one node: given the gradients of its outputs, it calls give for each input that
-// needs one.
+// rule adds the derivative of one node to the backward model: from the gradients of the node's outputs it computes the
+// gradient of each input that needs one, and passes it to giveGrad.
 type rule func(c *call) error
 
-// call is one forward node, as visited by the walk.
+// call is one forward node during the backward walk over the nodes.
 type call struct {
 	*graph.Node
 	r    *reverse
@@ -26,14 +26,14 @@ func (c *call) inputName(i int) string { return c.Input(i) }
 // wantsGrad reports whether the i-th input exists and its gradient is wanted.
 func (c *call) wantsGrad(i int) bool { return i < len(c.need) && c.need[i] }
 
-// giveGrad adds to the gradient of the i-th input, if it is wanted.
+// giveGrad adds grad to the gradient of the i-th input, if that gradient is wanted.
 func (c *call) giveGrad(i int, grad string) {
 	if c.wantsGrad(i) {
 		c.giveTo(c.Inputs[i], grad)
 	}
 }
 
-// giveTo adds to the gradient of a tensor on which the node depends.
+// giveTo adds grad to the gradient of a tensor on which the node depends.
 func (c *call) giveTo(tensor, grad string) {
 	c.r.flows[tensor] = append(c.r.flows[tensor], grad)
 }
@@ -62,15 +62,15 @@ func (c *call) addContrib(op string, inputs []string, attributes ...*graph.Attri
 	return out
 }
 
-// addForward adds a node with one output to the forward model, for values that are cheaper to store than their
-// inputs. The operator must exist in the forward model's operator set. A node without attributes is added only
-// once for the same inputs.
+// addForward adds a node with one output to the forward model, for values that take less memory than their inputs. The
+// operator must exist in the forward model's operator set. For the same operator and inputs, a node without attributes
+// is added only once.
 func (c *call) addForward(op string, inputs []string, attributes ...*graph.Attribute) string {
 	key := fmt.Sprintf("before %s%q", op, inputs)
 	if name := c.r.fixed[key]; name != "" && len(attributes) == 0 {
 		return name
 	}
-	// The name must also be unused in the backward model, which reads it.
+	// The backward model reads this tensor, so the name must be unused there as well.
 	name := c.r.f.b.NodeTo(c.r.b.Fresh(op), op, inputs, attributes...)
 	c.r.late = nil
 	if len(attributes) == 0 {
@@ -79,8 +79,8 @@ func (c *call) addForward(op string, inputs []string, attributes ...*graph.Attri
 	return name
 }
 
-// outputName returns the i-th output of the forward node, and adds it if the node omits it. The caller's model
-// shares the node, so a copy replaces it in the forward model.
+// outputName returns the name of the forward node's i-th output, and adds the output if the node omits it. The
+// caller's model shares the node, so the forward model gets a changed copy.
 func (c *call) outputName(i int) string {
 	if i < len(c.Outputs) && c.Outputs[i] != "" {
 		return c.Outputs[i]
@@ -98,7 +98,7 @@ func (c *call) outputName(i int) string {
 	return name
 }
 
-// forwardShape returns the shape of a forward tensor as far as it is known, or nil if not even its rank is.
+// forwardShape returns the known part of a forward tensor's shape, or nil if even the rank is unknown.
 func (c *call) forwardShape(tensor string) graph.Shape {
 	if v := c.r.tensorInfo(tensor); v != nil {
 		return v.Shape
@@ -114,13 +114,13 @@ func (c *call) dtypeOf(tensor string) graph.DataType {
 	return graph.Float32
 }
 
-// knownInts returns the elements of a small integer tensor, if they are known.
+// knownInts returns the elements of a small integer tensor if shape inference knows them.
 func (c *call) knownInts(tensor string) ([]int64, bool) {
 	v, ok := c.r.f.known[tensor]
 	return v, ok
 }
 
-// constInts returns a constant list of integers.
+// constInts returns a constant: a list of integers.
 func (c *call) constInts(v ...int64) string {
 	return c.addConstant(fmt.Sprint("i", v), func(name string) *graph.Tensor {
 		return graph.NewTensor(name, v, int64(len(v)))
@@ -135,7 +135,7 @@ func (c *call) constScalar(like string, v float64) string {
 	})
 }
 
-// addConstant returns the name of an initializer of the backward model, which build creates once for each key.
+// addConstant returns the name of an initializer of the backward model. build creates it once for each key.
 func (c *call) addConstant(key string, build func(name string) *graph.Tensor) string {
 	if name := c.r.fixed[key]; name != "" {
 		return name
@@ -145,8 +145,8 @@ func (c *call) addConstant(key string, build func(name string) *graph.Tensor) st
 	return name
 }
 
-// reshapeLike reshapes a gradient to the shape of a forward tensor with the same number of elements. With more than
-// one free size it reads the shape from the forward pass.
+// reshapeLike reshapes a gradient to the shape of a forward tensor with the same number of elements. If more than one
+// size is free, the shape is read in the forward pass.
 func (c *call) reshapeLike(grad, tensor string) string {
 	if to, ok := fixedShape(c.forwardShape(tensor)); ok {
 		return c.addOp("Reshape", []string{grad, c.constInts(to...)})
@@ -154,8 +154,8 @@ func (c *call) reshapeLike(grad, tensor string) string {
 	return c.addOp("Reshape", []string{grad, c.addForward("Shape", []string{tensor})})
 }
 
-// fixedShape returns a shape as Reshape takes it, with -1 for a free size. ok is false for more than one free
-// size, or for a size of 0 besides a free one.
+// fixedShape returns a shape as Reshape takes it, with -1 for a free size. ok is false if more than one size is free,
+// or if one is free and another is 0.
 func fixedShape(s graph.Shape) (to []int64, ok bool) {
 	if s == nil {
 		return nil, false

@@ -19,7 +19,7 @@ type array struct {
 	data []float64
 }
 
-// forCPU returns the operators of the CPU, or none.
+// forCPU returns the kernels of the CPU, or none.
 func forCPU(kernels bool) gradient.Kernels {
 	if kernels {
 		return gradient.ForCPU
@@ -27,7 +27,7 @@ func forCPU(kernels bool) gradient.Kernels {
 	return gradient.NoKernels
 }
 
-// drawn fills a shape with numbers between lo and hi.
+// drawn returns an array of this shape with random numbers between lo and hi.
 func drawn(seed uint64, lo, hi float64, dims ...int64) array {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	n := int64(1)
@@ -63,7 +63,7 @@ func arrayOf(t ort.Tensor) array {
 	return a
 }
 
-// machine runs a derivative through ONNX Runtime.
+// machine runs a derivative with ONNX Runtime.
 type machine struct {
 	t        testing.TB
 	d        *gradient.Derivative
@@ -97,7 +97,7 @@ func (m *machine) close() {
 	m.bwd.Close()
 }
 
-// forward runs the forward model and returns all of its outputs by name.
+// forward runs the forward model and returns its outputs by name.
 func (m *machine) forward(values map[string]array) map[string]ort.Tensor {
 	m.t.Helper()
 	tensors := map[string]ort.Tensor{}
@@ -105,7 +105,7 @@ func (m *machine) forward(values map[string]array) map[string]ort.Tensor {
 	for _, info := range m.fwd.Inputs() {
 		v, ok := values[info.Name]
 		if !ok {
-			m.t.Fatalf("the forward model wants %q", info.Name)
+			m.t.Fatalf("the forward model needs %q", info.Name)
 		}
 		tensors[info.Name] = v.tensor(m.typ)
 		in = append(in, tensors[info.Name])
@@ -120,7 +120,7 @@ func (m *machine) forward(values map[string]array) map[string]ort.Tensor {
 	return tensors
 }
 
-// backward runs the backward model: the gradients of d.Weights, then of d.Inputs.
+// backward runs the backward model. It returns the gradients of d.Weights, then of d.Inputs.
 func (m *machine) backward(tensors map[string]ort.Tensor, dOutput array) []array {
 	m.t.Helper()
 	tensors[m.d.GradOutput] = dOutput.tensor(m.typ)
@@ -128,7 +128,7 @@ func (m *machine) backward(tensors map[string]ort.Tensor, dOutput array) []array
 	for _, info := range m.bwd.Inputs() {
 		v, ok := tensors[info.Name]
 		if !ok {
-			m.t.Fatalf("the backward model wants %q, which the forward model does not give", info.Name)
+			m.t.Fatalf("the backward model needs %q, which the forward model does not output", info.Name)
 		}
 		in = append(in, v)
 	}
@@ -156,7 +156,7 @@ type ruleCase struct {
 	kernels bool // winnow's own operators
 }
 
-// derivative builds the case's model, its first axis free in every input of rank 2 or more, and differentiates it.
+// derivative builds the case's model, with a free first axis in every input of rank 2 or more, and differentiates it.
 func (c ruleCase) derivative() (*gradient.Derivative, map[string]array, error) {
 	opset := c.opset
 	if opset == 0 {
@@ -196,7 +196,7 @@ func (c ruleCase) derivative() (*gradient.Derivative, map[string]array, error) {
 	return d, values, err
 }
 
-// worst compares the gradients of the case with central differences.
+// worst compares the gradients of the case with central differences and returns the largest relative difference.
 func (c ruleCase) worst(t testing.TB) float64 {
 	t.Helper()
 	d, values, err := c.derivative()
@@ -206,8 +206,8 @@ func (c ruleCase) worst(t testing.TB) float64 {
 	return difference(t, d, values, c.typ)
 }
 
-// difference compares the gradients of Σ w·y, with drawn w, with central differences. For each weight and input
-// it takes the largest difference over the largest number, and returns the worst of these.
+// difference compares the gradients of Σ w·y, with random w, with central differences. For each weight and input it
+// computes the largest difference relative to the largest number, and returns the maximum of these.
 func difference(t testing.TB, d *gradient.Derivative, values map[string]array, typ graph.DataType) float64 {
 	t.Helper()
 	m := newMachine(t, d, typ)
@@ -252,7 +252,7 @@ func difference(t testing.TB, d *gradient.Derivative, values map[string]array, t
 	return worst
 }
 
-// runCases checks every case: to 1e-6 in float64, to 1e-2 in float32.
+// runCases checks every case: to 1e-6 in float64, and to 1e-2 in float32.
 func runCases(t *testing.T, cases []ruleCase) {
 	for _, c := range cases {
 		if c.typ == 0 {
@@ -270,7 +270,7 @@ func runCases(t *testing.T, cases []ruleCase) {
 	}
 }
 
-// op returns a case's build: one node over all inputs.
+// op returns a builder of one node over all inputs.
 func op(name string, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
 	return func(b *graph.Builder, in []string) string { return b.Node(name, in, attributes...) }
 }

@@ -12,17 +12,17 @@ import (
 // AllWeights selects every trainable weight.
 const AllWeights = "all"
 
-// Choose selects the weights to train on the way to an output, in the order of their first use. what is
+// Choose selects the weights to train for an output, in the order of their first use. what is
 //
 //	all          every trainable weight (see [Weights])
-//	a stage      its weights and those of every later node: training starts there (see [Stages])
-//	a module     as for a stage, but training starts at a part of one, named by its path: encoder.layer.11
+//	a stage      the weights of the stage and of every later node: training starts there (see [Stages])
+//	a module     as for a stage, but training starts at a module within a stage, given by its path: encoder.layer.11
 //
 // If nothing is selected, the error lists the stages.
 func Choose(m *graph.Model, output, what string) ([]string, error) {
 	weights, stages := Weights(m, output), Stages(m, output)
 	if len(weights) == 0 {
-		return nil, fmt.Errorf("gradient: the network has no weight on the way to %q", output)
+		return nil, fmt.Errorf("gradient: no weight of the network contributes to the output %q", output)
 	}
 	takes := func(Weight) bool { return what == AllWeights }
 	if at := slices.IndexFunc(stages, func(s Stage) bool { return s.Name == what }); at >= 0 && what != AllWeights {
@@ -47,7 +47,7 @@ func Choose(m *graph.Model, output, what string) ([]string, error) {
 		catalog.Ask(what, known), AllWeights, strings.Join(known, ", "))
 }
 
-// isInside reports whether a weight belongs to a module, named by its path: encoder.layer.11.
+// isInside reports whether a weight belongs to a module, given by its path: encoder.layer.11.
 func isInside(w Weight, module string) bool {
 	return strings.HasPrefix(strings.Join(modulePath(w), "."), module+".")
 }

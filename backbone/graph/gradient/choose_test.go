@@ -8,8 +8,8 @@ import (
 	"winnow/backbone/graph"
 )
 
-// ladder is a small network whose names show its stages: image → stem → layer1 (two convolutions, added to
-// their input) → layer2 → features.
+// ladder is a small network whose names show its stages: image → stem → layer1 (two convolutions, added to their
+// input) → layer2 → features.
 func ladder() *graph.Model {
 	m := &graph.Model{IRVersion: 8, Opsets: []graph.Opset{{Version: 17}}, Graph: &graph.Graph{Name: "ladder"}}
 	m.Graph.Inputs = []*graph.ValueInfo{{Name: "image", Type: graph.Float32,

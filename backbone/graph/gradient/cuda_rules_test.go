@@ -9,8 +9,8 @@ import (
 	"winnow/backbone/graph/gradient"
 )
 
-// What is written otherwise for CUDA, in operators that the CPU has too, gives the same gradients without the operators
-// that are slow there.
+// Derivatives written differently for CUDA, in operators that also exist on the CPU, give the same gradients without
+// the operators that are slow on CUDA.
 func TestRulesForCUDA(t *testing.T) {
 	for name, c := range map[string]struct {
 		slow  []string

@@ -8,7 +8,7 @@ import (
 	"winnow/backbone/graph/gradient"
 )
 
-// The derivative of a network is again a network; here y = relu(x·W).
+// The derivative of a network is another network; here y = relu(x·W).
 func ExampleDifferentiate() {
 	b := graph.NewBuilder("layer", gradient.Opset)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3)})

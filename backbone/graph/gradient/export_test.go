@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Operators lists ONNX's operators that have a derivative.
+// Operators returns the names of ONNX's operators that have a derivative.
 func Operators() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(rules)), func(op string) bool { return strings.Contains(op, ".") })
 }

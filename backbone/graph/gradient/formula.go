@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// deriveRule returns the rule of a node that broadcasts its inputs, with a formula for the gradient of each input (see
-// [call.addFormula]). A node with one input does not broadcast. A formula with "own" sums over the repeated axes
-// itself.
+// deriveRule returns the rule of a node whose inputs are broadcast. It has one formula for the gradient of each input
+// (see [call.addFormula]). A node with one input does not broadcast. A formula that calls "own" sums over the repeated
+// axes itself.
 func deriveRule(formulas ...string) rule {
 	return func(c *call) error {
 		if len(formulas) == 1 {
@@ -41,19 +41,17 @@ func deriveRule(formulas ...string) rule {
 	}
 }
 
-// addFormula adds what a text computes to the backward model and returns the result. The text is a Go expression of
-// tensors and numbers, after definitions "name := expression;". Its names are
+// addFormula adds the operators of a formula to the backward model and returns the result. The formula is a Go
+// expression of tensors and numbers, which may follow definitions "name := expression;". The predefined names are
 //
-//	x, a     the first input; b the second
+//	x, a     the first input; b is the second input
 //	y, dy    the first output and its gradient
-//	s        a tensor with the sign of the input, if alpha and gamma are not negative: the output, which is kept
-//
-// anyway
+//	s        a tensor with the sign of the input: if alpha and gamma are not negative, the output (it is kept anyway)
 //
 //	own      sums a gradient over the axes along which its input was repeated
 //
-// those given with it (tensors, or functions of a tensor), and the node's attributes that are numbers (attributes lists
-// them, with their defaults). A function that is none of these is an ONNX operator.
+// The formula may also use the given names (tensors, or functions of a tensor) and the node's numeric attributes (see
+// attributes). Any other function is an ONNX operator.
 func (c *call) addFormula(text string, names map[string]any) string {
 	w := writing{
 		call: c,
@@ -78,7 +76,7 @@ func (c *call) addFormula(text string, names map[string]any) string {
 	return w.asTensor(w.parseFormula(parts[len(parts)-1]))
 }
 
-// writing is a formula while it is written. Values are names of tensors, or numbers.
+// writing is the state of translating one formula. Values are names of tensors, or numbers.
 type writing struct {
 	*call
 	names map[string]any
@@ -92,7 +90,7 @@ func (w writing) parseFormula(text string) any {
 	return w.writeValue(e)
 }
 
-// operators are ONNX's names of Go's.
+// operators maps Go's operators to ONNX's names.
 var operators = map[token.Token]string{token.ADD: "Add", token.SUB: "Sub", token.MUL: "Mul", token.QUO: "Div",
 	token.GTR: "Greater", token.LSS: "Less", token.LAND: "And"}
 
@@ -136,10 +134,10 @@ func (w writing) writeValue(e ast.Expr) any {
 		}
 		return w.addOp(name, inputs)
 	}
-	panic(fmt.Sprintf("gradient: formula of %s: cannot read %T %v", w.Op, e, e))
+	panic(fmt.Sprintf("gradient: formula of %s: unsupported expression %T %v", w.Op, e, e))
 }
 
-// asTensor returns a value as a tensor.
+// asTensor returns a value as a tensor; a number becomes a constant.
 func (w writing) asTensor(v any) string {
 	if number, ok := v.(float64); ok {
 		return w.constScalar(w.Outputs[0], number)
@@ -147,7 +145,7 @@ func (w writing) asTensor(v any) string {
 	return v.(string)
 }
 
-// attributes are the numbers that formulas may name, with their defaults.
+// attributes lists the numeric attributes that formulas may use, with their defaults.
 var attributes = map[string]map[string]float32{
 	"LeakyRelu": {"alpha": 0.01}, "Elu": {"alpha": 1}, "Swish": {"alpha": 1},
 	"Selu":        {"alpha": 1.67326319217681884765625, "gamma": 1.05070102214813232421875},

@@ -14,7 +14,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// word is the i-th 64-bit word of a text: splitmix64 started at the text's FNV-1a hash.
+// word returns the i-th 64-bit word of splitmix64, started at hash, a text's FNV-1a hash.
 func word(hash uint64, i int) uint64 {
 	z := hash + uint64(i+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -30,7 +30,7 @@ func hash(text string) uint64 {
 	return h
 }
 
-// formula returns n nearly normally distributed numbers, a function of a text: each is the sum of four 16-bit
+// formula returns n nearly normally distributed numbers that depend only on a text: each is the sum of the four 16-bit
 // quarters of a word.
 func formula(text string, n int64, mean, spread float64) []float32 {
 	out, h := make([]float32, n), hash(text)
@@ -45,8 +45,8 @@ func formula(text string, n int64, mean, spread float64) []float32 {
 // buckets is the number of values that represent a gradient.
 const buckets = 16
 
-// sketch returns 16 signed sums of x, with every element in one of them; up to 16 elements represent
-// themselves. The expected squared norm of a sketch is that of x, and a single element keeps its magnitude.
+// sketch returns 16 signed sums of x, with every element in one of them; up to 16 elements represent themselves. The
+// expected squared norm of a sketch equals that of x, and a single element keeps its magnitude.
 func sketch(x []float32) []float64 {
 	if len(x) <= buckets {
 		out := make([]float64, len(x))
@@ -63,7 +63,7 @@ func sketch(x []float32) []float64 {
 	return out
 }
 
-// row is torch's result for one tensor: its norm and its sketch.
+// row is torch's result for one tensor: the tensor's norm and sketch.
 type row struct {
 	name   string
 	norm   float64
@@ -92,7 +92,7 @@ func (r *row) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// off is ‖sketch(x) - sketch(torch's)‖ / ‖torch's‖: the relative error of x, up to the sketch's own spread.
+// off returns ‖sketch(x) - sketch(torch's)‖ / ‖torch's‖, the relative error of x up to the variance of the sketch.
 func (r row) off(x []float32) float64 {
 	s := sketch(x)
 	if len(s) != len(r.sketch) {
@@ -105,16 +105,16 @@ func (r row) off(x []float32) float64 {
 	return math.Sqrt(sum) / r.norm
 }
 
-// torchRun is a file of numbers: one network on one input (testdata/README.md).
+// torchRun holds the results of torch for one network and one input (testdata/README.md).
 type torchRun struct {
 	Structure, Output string
 	Input             []int64
 	Classes           int64
-	Spread            float64 // of the input
+	Spread            float64 // standard deviation of the input
 	Seed              uint64
-	Train             bool    // BatchNormalization as in training
-	Torch32           float64 // the largest relative error of torch's own float32
-	Value             row     // the output
+	Train             bool    // BatchNormalization in training mode
+	Torch32           float64 // the largest relative error of torch in float32
+	Value             row     // result for the output
 	Weights, State    []row
 }
 
@@ -131,8 +131,8 @@ func readRun(t testing.TB, name string) *torchRun {
 	return r
 }
 
-// model returns the network with its weights: those of a real file, or numbers drawn by the formula that the
-// structure names instead of a file.
+// model returns the network with its weights: those of a real file, or numbers from the formula that the structure
+// names instead of a file.
 func (r *torchRun) model(t testing.TB) *graph.Model {
 	t.Helper()
 	path := filepath.Join("testdata", r.Structure)
@@ -170,7 +170,7 @@ func (r *torchRun) model(t testing.TB) *graph.Model {
 	return m
 }
 
-// TestFormula: the numbers equal those of the script, and a sketch shows a single changed element.
+// TestFormula checks that the numbers equal those of the script, and that a sketch detects a single changed element.
 func TestFormula(t *testing.T) {
 	got := fmt.Sprint(formula("0 conv1.weight", 4, 0, 0.25))
 	if want := "[0.12046998 0.08837857 -0.3792495 -0.22064249]"; got != want {
@@ -186,6 +186,6 @@ func TestFormula(t *testing.T) {
 		t.Errorf("an element changed by 0.5 makes a difference of %g", got)
 	}
 	if !strings.Contains(fmt.Sprint(r.off(x[1:17])), "Inf") && r.off(x[1:17]) < 0.5 {
-		t.Error("another tensor was taken for it")
+		t.Error("a different tensor has the same sketch")
 	}
 }

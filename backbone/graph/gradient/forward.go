@@ -7,14 +7,14 @@ import (
 	"winnow/backbone/graph"
 )
 
-// forward is the forward model while it is rewritten: without Constant nodes, and with the weights as inputs.
+// forward is the forward model during rewriting: without Constant nodes, and with the weights as inputs.
 type forward struct {
-	b      *graph.Builder // over the rewritten model; it adds nodes for values that the derivative needs early
+	b      *graph.Builder // builds the rewritten model, and adds nodes for values that the derivative reads
 	facts  map[string]*graph.ValueInfo
 	known  map[string][]int64
-	consts map[string]*graph.Tensor // those that stay constant
+	consts map[string]*graph.Tensor // constants that are not trained
 	state  []State
-	// rules of nodes that replace several others, by their first output; they override the operators' rules
+	// own holds the rules of nodes that replace several others, by first output. They override the operators' rules.
 	own map[string]rule
 }
 
@@ -56,7 +56,7 @@ func prepareForward(m *graph.Model, o Options) (*forward, error) {
 	return f, nil
 }
 
-// nameSizes gives names to unnamed free sizes of inputs, so that inference can tell which sizes are equal.
+// nameSizes names the unnamed free sizes of inputs, so that shape inference can determine which sizes are equal.
 func nameSizes(inputs []*graph.ValueInfo) {
 	for i, v := range inputs {
 		named := *v
@@ -80,14 +80,14 @@ func weightsToInputs(m *graph.Model, weights []string, state []State) error {
 	for _, name := range names {
 		t := g.Initializer(name)
 		if t == nil {
-			return fmt.Errorf("gradient: weight %q: the part of the model that is kept has no initializer of that name",
+			return fmt.Errorf("gradient: weight %q: the nodes before the output read no initializer of that name",
 				name)
 		}
 		if t.Type != graph.Float32 && t.Type != graph.Float64 {
 			return fmt.Errorf("gradient: weight %q: found %v, expected float32 or float64", name, t.Type)
 		}
 		g.Initializers = slices.DeleteFunc(g.Initializers, func(t *graph.Tensor) bool { return t.Name == name })
-		// IR version 3 already lists it.
+		// in IR version 3 the initializer is an input already
 		g.Inputs = slices.DeleteFunc(g.Inputs, func(v *graph.ValueInfo) bool { return v.Name == name })
 		g.Inputs = append(g.Inputs, &graph.ValueInfo{Name: name, Type: t.Type, Shape: graph.ShapeOf(t.Dims...)})
 	}

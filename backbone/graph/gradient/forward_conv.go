@@ -6,19 +6,18 @@ import (
 	"winnow/backbone/graph"
 )
 
-// light is the largest number of values in filters that hasten transposes for every product.
+// light is the largest number of values in filters that hastenConvs transposes for every product.
 const light = 1 << 18
 
-// hastenConvs rewrites convolutions of the forward model whose filters are trained. The runtime packs constant
-// filters once and is then fast everywhere. With changing filters it multiplies image by image, and for images
-// with few places the products are narrow. hasten computes these as one product over the whole batch, of
-// gathered columns times filters: glyphnet, whose maps have at most 16×16 places, takes 9 ms instead of 15 for
-// 64 images on two cores. Transposing the heavy filters of a ResNet's last stages costs more than that gains
-// (ResNet-18: 218 ms instead of 197), so these are left alone. No tensor is renamed, and the backward model is
-// not affected.
+// hastenConvs rewrites convolutions of the forward model whose filters are trained. The runtime packs constant filters
+// once and is then always fast. If filters change, it multiplies image by image, and for images of few places the
+// products are narrow. hastenConvs computes these convolutions as one product over the whole batch, of gathered
+// columns times filters: glyphnet, whose maps have at most 16×16 places, takes 9 ms instead of 15 for 64 images on two
+// cores. Transposing the large filters of a ResNet's last stages costs more than that gains (ResNet-18: 218 ms instead
+// of 197), so these are not rewritten. No tensor is renamed, and the backward model does not change.
 func (r *reverse) hastenConvs() {
 	m := r.f.b.Model()
-	if m.Opset() < 11 || r.o.Kernels == ForCUDA { // Pad with a list; cuDNN is fast as it is
+	if m.Opset() < 11 || r.o.Kernels == ForCUDA { // Pad takes a list; cuDNN is fast without the rewriting
 		return
 	}
 	nodes := m.Graph.Nodes

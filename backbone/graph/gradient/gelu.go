@@ -6,9 +6,9 @@ import (
 	"winnow/backbone/graph"
 )
 
-// wholeGelu replaces x·½·(1+erf(x/√2)), the form in which exporters write Gelu, by ONNX Runtime's own operator.
-// The derivative then stores only x instead of three tensors of its size, the largest of a transformer, and the
-// forward pass is one pass instead of five.
+// wholeGelu replaces x·½·(1+erf(x/√2)), the form in which exporters write Gelu, by ONNX Runtime's Gelu operator. The
+// derivative then stores only x instead of three tensors of the same size, the largest in a transformer. The forward
+// operation takes one pass instead of five.
 func wholeGelu(m *graph.Model, output string) {
 	s := speller{g: m.Graph, made: m.Graph.Producers(), uses: map[string][]*graph.Node{}, output: output}
 	for _, n := range m.Graph.Nodes {
@@ -44,7 +44,7 @@ func wholeGelu(m *graph.Model, output string) {
 	m.Opsets = b.Model().Opsets
 }
 
-// speller follows chains of nodes.
+// speller matches chains of nodes.
 type speller struct {
 	g      *graph.Graph
 	made   map[string]*graph.Node
@@ -52,8 +52,8 @@ type speller struct {
 	output string
 }
 
-// findGelu finds the Gelu around an Erf node: x, and its nodes, the last one last. It returns none if this is not a
-// Gelu of float32, or if something else reads an intermediate value.
+// findGelu finds the Gelu around an Erf node: its input x, and its nodes with the last node last. It returns no nodes
+// if the chain is not a float32 Gelu, or if another node reads an intermediate value.
 func (s *speller) findGelu(erf *graph.Node) (x string, parts []*graph.Node) {
 	if erf.Op != "Erf" || !graph.IsONNX(erf.Domain) {
 		return "", nil
@@ -71,7 +71,7 @@ func (s *speller) findGelu(erf *graph.Node) (x string, parts []*graph.Node) {
 		return "", nil
 	}
 	parts = []*graph.Node{in, erf, more}
-	// Three factors are left, x, ½ and 1+erf, in any order.
+	// Three factors remain: x, ½ and 1+erf, in any order.
 	t, halved, times := more, false, false
 	for !halved || !times {
 		n := s.onlyReader(t)
@@ -101,7 +101,7 @@ func (s *speller) findGelu(erf *graph.Node) (x string, parts []*graph.Node) {
 	return x, parts
 }
 
-// onlyReader returns the single node that reads a node's output, or nil if there is no or more than one reader.
+// onlyReader returns the node that reads a node's output, or nil unless exactly one node reads it.
 func (s *speller) onlyReader(n *graph.Node) *graph.Node {
 	if n == nil || n.Outputs[0] == s.output || len(s.uses[n.Outputs[0]]) != 1 {
 		return nil
@@ -109,8 +109,7 @@ func (s *speller) onlyReader(n *graph.Node) *graph.Node {
 	return s.uses[n.Outputs[0]][0]
 }
 
-// combinesWith reports whether a node combines a tensor with a given float32 number by an operator, and returns that
-// tensor.
+// combinesWith reports whether a node applies op to a tensor and the given float32 number, and returns the tensor.
 func (s *speller) combinesWith(n *graph.Node, op string, number float64) (of string, ok bool) {
 	if n == nil || n.Op != op || !graph.IsONNX(n.Domain) || len(n.Inputs) != 2 {
 		return "", false

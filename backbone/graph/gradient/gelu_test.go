@@ -7,15 +7,15 @@ import (
 	"winnow/backbone/graph"
 )
 
-// geluParts is x·½·(1+erf(x/√2)) as torch exports Gelu before set 20.
+// geluParts builds x·½·(1+erf(x/√2)) as torch exports Gelu before operator set 20.
 func geluParts(b *graph.Builder, x string) string {
 	scalar := func(v float32) string { return b.Constant(graph.NewTensor("number", []float32{v})) }
 	e := b.Node("Erf", []string{b.Node("Div", []string{x, scalar(1.4142135)})})
 	return b.Node("Mul", []string{b.Node("Mul", []string{x, b.Node("Add", []string{e, scalar(1)})}), scalar(0.5)})
 }
 
-// TestWholeGelu: in whatever order an exporter writes x, ½ and 1+erf(x/√2), it becomes one operator, and
-// nothing else does.
+// TestWholeGelu checks that x·½·(1+erf(x/√2)) becomes one operator whatever the order of its factors, and that other
+// expressions do not.
 func TestWholeGelu(t *testing.T) {
 	scalar := func(b *graph.Builder, v float32) string { return b.Constant(graph.NewTensor("number", []float32{v})) }
 	rise := func(b *graph.Builder, x string) string { // 1 + erf(x/√2)
@@ -70,12 +70,12 @@ func TestWholeGelu(t *testing.T) {
 			}
 			parts := slices.ContainsFunc(d.Forward.Graph.Nodes, func(n *graph.Node) bool { return n.Op == "Erf" })
 			if parts == c.whole {
-				t.Errorf("found it whole: %v, expected %v", !parts, c.whole)
+				t.Errorf("became one operator: %v, expected %v", !parts, c.whole)
 			}
 			if got := difference(t, d, values, graph.Float32); !(got < 1e-2) {
 				t.Errorf("the gradient is off by %.3g of its size", got)
 			}
-			// The value equals that of the parts.
+			// The output equals that of the separate nodes.
 			b := graph.NewBuilder("parts", 17)
 			b.Output(before(c.build)(b, []string{b.Input("x0", graph.Float32, graph.ShapeOf(3, 8))}))
 			run := newMachine(t, d, graph.Float32).forward(values)

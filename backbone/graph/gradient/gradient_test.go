@@ -10,19 +10,19 @@ import (
 	"winnow/backbone/graph/gradient"
 )
 
-// network is a model with weights, which a test differentiates by name.
+// network is a model with weights, which tests differentiate by name.
 type network struct {
 	b      *graph.Builder
 	x      string
 	values map[string]array
 }
 
-// newNetwork has one input x of this shape; its first size is free unless fixed.
+// newNetwork returns a network with one input x of this shape. Its first size is free unless fixed.
 func newNetwork(opset int64, fixed bool, dims ...int64) *network {
 	n := &network{b: graph.NewBuilder("net", opset), values: map[string]array{}}
 	shape := graph.ShapeOf(dims...)
 	if !fixed {
-		shape[0] = graph.Free("") // as many exporters write it
+		shape[0] = graph.Free("") // unnamed, as many exporters write it
 	}
 	n.x = n.b.Input("x", graph.Float64, shape)
 	n.values[n.x] = x(1, dims...)
@@ -36,7 +36,7 @@ func (n *network) weight(name string, seed uint64, dims ...int64) string {
 	return name
 }
 
-// state states a tensor's shape in the file, as exporters do, for operators without an inference rule.
+// state declares a tensor's shape in the file, as exporters do for operators without an inference rule.
 func (n *network) state(tensor string, dims ...int64) string {
 	g := n.b.Model().Graph
 	g.ValueInfo = append(g.ValueInfo,
@@ -46,7 +46,7 @@ func (n *network) state(tensor string, dims ...int64) string {
 
 func (n *network) node(op string, inputs ...string) string { return n.b.Node(op, inputs) }
 
-// check differentiates with respect to the weights (and x) and compares.
+// check differentiates with respect to the weights and x, and compares with central differences.
 func (n *network) check(t *testing.T, output string, weights ...string) *gradient.Derivative {
 	t.Helper()
 	n.b.Output(output)
@@ -73,8 +73,7 @@ func TestFixedBatch(t *testing.T) {
 	n.check(t, n.node("Mul", n.node("Tanh", n.node("MatMul", n.x, w)), v), w, v)
 }
 
-// A free size of one input may be 1 while another input's is not: which axes are summed is known only at run
-// time.
+// A free size of one input may be 1 when another input's size is not. The axes to sum are then known only at run time.
 func TestSizesFoundLate(t *testing.T) {
 	for _, sizes := range [][2]int64{{1, 3}, {3, 3}, {3, 1}} {
 		n := newNetwork(17, false, sizes[0], 4)
@@ -106,8 +105,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// If the batch of a file is freed in its input only, the file still states 1 for other tensors. That 1 must not
-// be taken for a broadcast size, or the gradients of all images would be added up in each.
+// If the batch size of a file is freed in its input only, the file still declares 1 for other tensors. This 1 must not
+// be treated as a broadcast size; otherwise each image would get the sum of all images' gradients.
 func TestFreedBatch(t *testing.T) {
 	n := newNetwork(17, false, 3, 4)
 	w := n.weight("w", 2, 4, 4)
@@ -115,7 +114,7 @@ func TestFreedBatch(t *testing.T) {
 	n.check(t, n.node("Mul", n.node("Add", n.x, n.node("Tanh", n.x)), gate), w)
 }
 
-// Exporters compute the shape for a Reshape from that of another tensor.
+// Exporters compute the shape of a Reshape from another tensor's shape.
 func TestIntegerPath(t *testing.T) {
 	n := newNetwork(17, false, 2, 3, 4)
 	w := n.weight("w", 2, 12, 2)
@@ -124,11 +123,11 @@ func TestIntegerPath(t *testing.T) {
 	to := n.b.Node("Concat", []string{n.node("Unsqueeze", first, ints(n.b, 0)), ints(n.b, -1)}, graph.Int("axis", 0))
 	d := n.check(t, n.node("MatMul", n.node("Reshape", n.node("Exp", n.x), to), w), w)
 	if slices.ContainsFunc(d.Backward.Graph.Nodes, func(n *graph.Node) bool { return n.Op == "Shape" }) {
-		t.Error("the backward model asks for shapes that are known")
+		t.Error("the backward model computes shapes that are known")
 	}
 }
 
-// Constants may be nodes, next to weights.
+// Constants may be nodes as well as initializers.
 func TestConstantNodes(t *testing.T) {
 	n := newNetwork(17, false, 3, 4)
 	w := n.weight("w", 2, 4)
@@ -138,7 +137,7 @@ func TestConstantNodes(t *testing.T) {
 		n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("two", []float64{2})))), half), w)
 }
 
-// Up to version 3 of the format initializers are also listed as inputs.
+// Up to IR version 3 initializers are also listed as inputs.
 func TestOldFormat(t *testing.T) {
 	n := newNetwork(8, false, 3, 4)
 	w, v := n.weight("w", 2, 4, 5), n.weight("v", 3, 5)
@@ -150,7 +149,7 @@ func TestOldFormat(t *testing.T) {
 	n.check(t, n.b.Node("Softmax", []string{y}, graph.Int("axis", 1)), w)
 }
 
-// The caller's names are kept, whatever they are.
+// The caller's names do not change.
 func TestNames(t *testing.T) {
 	n := newNetwork(17, false, 3, 4)
 	w := n.weight("grad_y", 2, 4, 4)
@@ -167,7 +166,7 @@ func TestNames(t *testing.T) {
 	n.check(t, n.node("Mul", "y", mean), w, v)
 }
 
-// Only what the weights can change is differentiated.
+// Only the nodes that depend on the weights are differentiated.
 func TestOnlyWhatIsNeeded(t *testing.T) {
 	n := newNetwork(17, false, 3, 4)
 	w := n.weight("w", 2, 4, 4)
@@ -181,7 +180,7 @@ func TestOnlyWhatIsNeeded(t *testing.T) {
 		t.Errorf("the gradient is off by %.3g of its size", got)
 	}
 	if len(d.Saved) != 1 || d.Saved[0] != frozen {
-		t.Errorf("saved %q, expected %q alone", d.Saved, frozen)
+		t.Errorf("saved %q, expected only %q", d.Saved, frozen)
 	}
 }
 
@@ -201,7 +200,7 @@ func TestRefused(t *testing.T) {
 			n.b.Add(&graph.Node{Op: "Relu", Domain: "acme", Inputs: []string{w}, Outputs: []string{"y"}})
 			return "y"
 		}},
-		{"weight cut off", `weight "w": the part of the model that is kept has no initializer`,
+		{"weight cut off", `weight "w": the nodes before the output read no initializer`,
 			func(n *network, _ string) string {
 				return n.node("Neg", n.x)
 			}},
@@ -215,7 +214,7 @@ func TestRefused(t *testing.T) {
 			return n.node("Max", n.x, w, w)
 		}},
 		{"slice of the batch", "expected a known size", at("Slice", [][]int64{{1}, {2}, {0}, nil})},
-		{"slice found late", "computed when the network runs", func(n *network, w string) string {
+		{"slice found late", "known only when the network runs", func(n *network, w string) string {
 			size := n.b.Node("Gather", []string{n.node("Shape", n.x), ints(n.b, 0)})
 			return n.node("Slice", n.node("Mul", n.x, w), ints(n.b, 0), size, ints(n.b, 0))
 		}},
@@ -223,7 +222,7 @@ func TestRefused(t *testing.T) {
 			half := n.b.Node("Cast", []string{w}, graph.Int("to", int64(graph.Float16)))
 			return n.node("Tanh", n.node("Neg", half))
 		}},
-		{"read inside a branch", `a graph inside it reads`, func(n *network, w string) string {
+		{"read inside a branch", `a subgraph reads`, func(n *network, w string) string {
 			inner := func(op string) *graph.Graph {
 				return &graph.Graph{Name: op,
 					Nodes:   []*graph.Node{{Op: op, Inputs: []string{w}, Outputs: []string{op + "_y"}}},
@@ -237,7 +236,7 @@ func TestRefused(t *testing.T) {
 					{Name: "then_branch", Kind: graph.KindGraph, Graph: inner("Exp")},
 					{Name: "else_branch", Kind: graph.KindGraph, Graph: inner("Neg")},
 				}})
-			// from the sum alone the gradient would look complete
+			// the gradient of the sum would look complete without the branch
 			return n.node("Mul", n.node("Add", n.x, w), n.state("branch", 4))
 		}},
 		{"quantized on the way", "operator DequantizeLinear", func(n *network, w string) string {
@@ -294,12 +293,12 @@ func TestRefusedOptions(t *testing.T) {
 	n.b.Output(n.node("Mul", n.x, size))
 	m := n.b.Model()
 	for want, o := range map[string]gradient.Options{
-		"nothing to differentiate with respect to":  {},
-		`input "z": the model has no such input`:    {Inputs: []string{"z"}},
-		`weight "v": the part of the model that is`: {Weights: []string{"v"}},
-		`output "Mul" depends on none`:              {Weights: []string{"w"}},
-		`"w": the output does not depend on it`:     {Weights: []string{"w"}, Inputs: []string{"x"}},
-		`graph: tensor "q": no node makes it`:       {Output: "q", Inputs: []string{"x"}},
+		"nothing to differentiate with respect to": {},
+		`input "z": the model has no such input`:   {Inputs: []string{"z"}},
+		`weight "v": the nodes before the output`:  {Weights: []string{"v"}},
+		`output "Mul" depends on none`:             {Weights: []string{"w"}},
+		`"w": the output does not depend on it`:    {Weights: []string{"w"}, Inputs: []string{"x"}},
+		`graph: tensor "q": no node makes it`:      {Output: "q", Inputs: []string{"x"}},
 	} {
 		if _, err := gradient.Differentiate(m, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: found %v, expected an error with %q", o, err, want)

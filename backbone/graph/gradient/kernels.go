@@ -7,37 +7,38 @@ import (
 	"winnow/backbone/graph"
 )
 
-// domain is the domain of winnow's own operators, which package backbone/ort implements: those up to MaxPoolGrad for
-// the CPU; Cut, DepthwiseGrad, and those from ConvGrad on, for CUDA. All tensors are float32 [N, C, height, width] if
-// nothing else is said; windows are those of Conv (strides, dilations, pads); the name of an unwanted output is "".
+// domain is the domain of winnow's own operators, which package backbone/ort implements. The operators up to
+// MaxPoolGrad run on the CPU; Cut, DepthwiseGrad and the operators from ConvGrad on run on CUDA. All tensors are
+// float32 [N, C, height, width] unless stated otherwise. "windows" means Conv's attributes (strides, dilations, pads).
+// An unwanted output has the name "".
 //
 //	Cut(dY, Y; low, high) → dX, dB
 //	    dX = dY where low < Y < high, else 0; dB[c] = Σ_{n,p} dX[n,c,p]
 //	Depthwise(X, W, B; windows, low, high) → Y
-//	    Conv with a filter for each channel, W [C, 1, kh, kw], cut to low … high
+//	    Conv with one filter per channel, W [C, 1, kh, kw], clipped to low … high
 //	DepthwiseGrad(dY, X, W, Y; windows, low, high) → dX, dW, dB
-//	    its derivative by X, W and B; without Y nothing was cut
+//	    its derivative by X, W and B; without Y the output was not clipped
 //	Conv3x3(X, W, B; windows, low, high) → Y
-//	    Conv of one group with filters 3×3, stride 1, dilation 1 and pads to 2, cut to low … high;
+//	    Conv of one group with filters 3×3, stride 1, dilation 1 and pads up to 2, clipped to low … high;
 //	    non-finite values of X spread over the tiles of 2×2 places that read them
 //	Conv3x3Grad(dY, X, W, Y; windows, low, high) → dX, dW, dB
-//	    its derivative, as DepthwiseGrad
+//	    its derivative, in the form of DepthwiseGrad
 //	MaxPool(X; windows, kernel, in) → Y, tap
-//	    tap, uint8: which place of each window is the first to have its maximum
+//	    tap, uint8: index of the first maximum in each window
 //	MaxPoolGrad(dY, tap, Y; windows, kernel, in, low, high) → dX
-//	    its derivative, in the size of X [in]; with Y that of MaxPool behind what was cut
+//	    its derivative, of size X [in]; with Y, the derivative of MaxPool after clipping
 //	ConvGrad(dY, X, W; windows, groups) → dX, dW, dB
-//	    the derivative of any Conv with as many pads after as before; cuDNN's own
+//	    the derivative of any Conv with equal pads before and after, computed by cuDNN
 //	SoftmaxGrad(dY, Y) → dX, LayerNormGrad(dY, X, mean, 1/deviation, scale) → dX, dscale, dbias
 //	    over the last axis of tensors of any shape
 //	SumRows(dY) → dB
-//	    over all axes but the last of a tensor of up to four
+//	    sums over all axes except the last, for tensors of up to four axes
 //	GeluGrad(dY, X) → dX
 //	MaxPoolGradAt(dY, places; windows, in) → dX
-//	    places, int64: where in all of X the maximum of each window is, as ONNX's MaxPool returns it
+//	    places, int64: index in X of each window's maximum, as ONNX's MaxPool returns it
 const domain = "winnow"
 
-// between holds the limits outside which a function of one number is constant.
+// between holds the limits outside of which an activation is constant.
 type between struct{ low, high float64 }
 
 var unlimited = between{math.Inf(-1), math.Inf(1)}
@@ -46,13 +47,12 @@ func (b between) attributes() []*graph.Attribute {
 	return []*graph.Attribute{graph.Float("low", float32(b.low)), graph.Float("high", float32(b.high))}
 }
 
-// planes reports whether kernels can take a tensor: they are requested, and it is float32 with two spatial
-// axes.
+// planes reports whether kernels can process a tensor: they are enabled, and it is float32 with two spatial axes.
 func (c *call) planes(tensor string) bool {
 	return c.r.o.Kernels != NoKernels && c.isFloat32(tensor) && len(c.forwardShape(tensor)) == 4
 }
 
-// fused adds a node of [domain] to the backward model. Only wanted outputs get a name.
+// fused adds a node of [domain] to the backward model. Only wanted outputs are named.
 func (c *call) fused(op string, inputs []string, wanted []bool, attributes []*graph.Attribute) []string {
 	c.r.backwardKernels = true
 	node := &graph.Node{Name: c.r.b.Fresh(op), Domain: domain, Op: op, Inputs: inputs, Attributes: attributes,
@@ -66,7 +66,7 @@ func (c *call) fused(op string, inputs []string, wanted []bool, attributes []*gr
 	return node.Outputs
 }
 
-// cut returns dy where y is strictly between the limits, else 0.
+// cut returns dy where y is strictly between the limits, and 0 elsewhere.
 func (c *call) cut(dy, y string, b between) string {
 	dx := c.fused("Cut", []string{dy, y}, []bool{true}, b.attributes())[0]
 	nodes := c.r.b.Model().Graph.Nodes
@@ -80,7 +80,7 @@ type cutting struct {
 	between
 }
 
-// total returns the remaining gradient, summed over all axes except the channels.
+// total returns the sum of the cut gradient over all axes except the channels.
 func (k cutting) total(r *reverse) string {
 	if len(k.Outputs) == 1 {
 		k.Outputs = append(k.Outputs, r.b.Fresh("Cut"))
@@ -88,7 +88,7 @@ func (k cutting) total(r *reverse) string {
 	return k.Outputs[1]
 }
 
-// limits returns the limits of a Relu or Clip; ok is false if they are unknown.
+// limits returns the limits of a Relu or Clip; ok is false if the limits are unknown.
 func (r *reverse) limits(n *graph.Node) (b between, ok bool) {
 	c := &call{Node: n, r: r}
 	switch opKey(n) {
@@ -112,8 +112,7 @@ func (r *reverse) limits(n *graph.Node) (b between, ok bool) {
 	return b, false
 }
 
-// ours returns the operator of [domain] that computes a convolution, with its attributes, or "" if there is
-// none.
+// ours returns the operator of [domain] that computes a convolution, with its attributes, or "" if no operator does.
 func (v *convolution) ours() (op string, windows []*graph.Attribute) {
 	if v.r.o.Kernels != ForCPU || !v.planes(v.call.inputName(0)) {
 		return "", nil
@@ -128,8 +127,8 @@ func (v *convolution) ours() (op string, windows []*graph.Attribute) {
 	return "", nil
 }
 
-// winograd reports whether Winograd's algorithm is faster than the runtime's products: 3×3 filters at every
-// place, with enough channels to fill vectors.
+// winograd reports whether Winograd's algorithm is faster than the runtime's products: the filters are 3×3 with stride
+// 1, and there are enough channels to fill vector registers.
 func (v *convolution) winograd() bool {
 	wide := func(p int64) bool { return p > 2 }
 	return v.groups == 1 && v.isDense() && slices.Equal(v.kernel, []int64{3, 3}) &&
@@ -137,7 +136,7 @@ func (v *convolution) winograd() bool {
 		!slices.ContainsFunc(slices.Concat(v.window.before, v.window.after), wide) && v.from >= 16 && v.to >= 16
 }
 
-// attributes returns windows in the form that kernels take, or nil if kernels do not support them.
+// attributes returns the windows as attributes for the kernels, or nil if the kernels do not support them.
 func (w *window) attributes() []*graph.Attribute {
 	if len(w.in) != 2 || slices.ContainsFunc(w.before, func(p int64) bool { return p < 0 }) {
 		return nil
@@ -146,8 +145,8 @@ func (w *window) attributes() []*graph.Attribute {
 		graph.Ints("pads", slices.Concat(w.before, w.after)...)}
 }
 
-// poolKernels gives the gradient of a MaxPool by kernels, which also replace it in the forward model, and
-// reports whether they can. cutBefore means that the gradient must also be cut as by the Relu before the pool.
+// poolKernels computes the gradient of a MaxPool with kernels, which also replace the forward MaxPool, and reports
+// whether it could. If cutBefore is set, the gradient is also cut like that of the Relu before the pool.
 func (c *call) poolKernels(w *window, cutBefore bool) bool {
 	windows := w.attributes()
 	if c.r.o.Kernels != ForCPU || windows == nil || w.countTaps() > 256 || !c.planes(c.inputName(0)) {
@@ -172,8 +171,8 @@ func (c *call) poolKernels(w *window, cutBefore bool) bool {
 	return true
 }
 
-// poolAt gives the gradient of a MaxPool from the places of its maxima by an operator for CUDA, and reports whether it
-// could.
+// poolAt computes the gradient of a MaxPool from the indices of its maxima with an operator for CUDA, and reports
+// whether it could.
 func (c *call) poolAt(w *window, dy, places string) bool {
 	windows := w.attributes()
 	if c.r.o.Kernels != ForCUDA || windows == nil || !c.planes(c.inputName(0)) {
@@ -185,8 +184,8 @@ func (c *call) poolAt(w *window, dy, places string) bool {
 	return true
 }
 
-// kernelGrad gives all gradients of a convolution by one kernel. The kernel also does the cut for what follows
-// the convolution; the Cut node is dropped if nothing else reads it.
+// kernelGrad computes all gradients of a convolution with one kernel. The kernel also cuts the gradient for the
+// activation after the convolution; the Cut node is dropped if no other node reads it.
 func (v *convolution) kernelGrad(op string, windows []*graph.Attribute) {
 	inputs, limits := []string{v.dy, v.call.inputName(0), v.call.inputName(1)}, unlimited
 	if k, ok := v.r.cuts[v.dy]; ok {
@@ -200,9 +199,9 @@ func (v *convolution) kernelGrad(op string, windows []*graph.Attribute) {
 	}
 }
 
-// cudaGrad gives all gradients of a convolution by one operator for CUDA, and reports whether it does. An operator
-// before it cuts what follows the convolution, and sums the cut gradient up for the bias. Convolutions of 1×1 in
-// float32 are left to ONNX's products: on an H200 these are 2 to 6 times as fast as cuDNN, which wins in TF32.
+// cudaGrad computes all gradients of a convolution with one operator for CUDA, and reports whether it could. A Cut
+// before it handles the activation after the convolution and sums the cut gradient for the bias. Convolutions of 1×1
+// in float32 use ONNX's products: on an H200 these are 2 to 6 times as fast as cuDNN, which wins in TF32.
 func (v *convolution) cudaGrad() bool {
 	if v.r.o.Kernels != ForCUDA || !v.planes(v.call.inputName(0)) ||
 		v.countTaps() == 1 && v.groups == 1 && !v.r.o.TF32 {
@@ -233,13 +232,13 @@ func (v *convolution) cudaGrad() bool {
 	return true
 }
 
-// rows reports whether an operator for CUDA can take a tensor of any shape, of up to four axes.
+// rows reports whether an operator for CUDA can process a tensor, which may have any shape of up to four axes.
 func (c *call) rows(tensor string) bool {
 	n := len(c.forwardShape(tensor))
 	return c.r.o.Kernels == ForCUDA && c.isFloat32(tensor) && n > 0 && n <= 4
 }
 
-// even reports whether padding is the same on both sides, and leads to the output's size.
+// even reports whether the padding is equal on both sides and gives the output's size.
 func (w *window) even() bool {
 	for i, p := range w.before {
 		if max(w.after[i], w.declaredAfter[i]) != p ||
@@ -250,9 +249,9 @@ func (w *window) even() bool {
 	return true
 }
 
-// useKernels replaces the forward model's convolutions with trained filters by kernels where these exist,
-// including the Relu or Clip after them if nothing else reads the value in between. saved lists the tensors
-// that the backward model reads.
+// useKernels replaces the forward model's convolutions with trained filters by kernels where these exist. A Relu or
+// Clip after the convolution is included if no other node reads the value in between. saved lists the tensors that the
+// backward model reads.
 func (r *reverse) useKernels(saved []string) {
 	g := r.f.b.Model().Graph
 	kept := map[string]bool{r.o.Output: true}

@@ -15,11 +15,11 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// bends are where the functions after a convolution have no derivative: values within a rounding error of one
-// may go either way.
+// bends lists the values where an activation after a convolution has no derivative. A value within a rounding error of
+// a bend may be on either side.
 var bends = []float64{-0.5, 0, 0.1, 0.7}
 
-// behind lists what may follow a convolution so that the kernels include its derivative.
+// behind lists the operators that may follow a convolution so that the kernels include their derivatives.
 var behind = map[string]func(b *graph.Builder, x string) string{
 	"nothing": func(b *graph.Builder, x string) string { return x },
 	"Relu":    func(b *graph.Builder, x string) string { return b.Node("Relu", []string{x}) },
@@ -55,7 +55,7 @@ func drawDepthwise(t *rapid.T) geometry {
 	return g
 }
 
-// followed is the convolution with what follows it.
+// followed builds the convolution and the operator after it.
 func (g geometry) followed(next func(b *graph.Builder, x string) string, kernels bool) ruleCase {
 	in := []array{g.x, g.w}
 	if g.bias {
@@ -68,8 +68,8 @@ func (g geometry) followed(next func(b *graph.Builder, x string) string, kernels
 	}}
 }
 
-// run returns the output and all gradients of a case, and the names of our operators in both models. The output
-// places in silent get no gradient.
+// run returns the output and all gradients of a case, and the names of winnow's operators in both models. The output
+// places listed in silent get no gradient.
 func (c ruleCase) run(t testing.TB, silent ...int) (results []array, ours []string) {
 	t.Helper()
 	d, values, err := c.derivative()
@@ -94,7 +94,7 @@ func (c ruleCase) run(t testing.TB, silent ...int) (results []array, ours []stri
 	return append([]array{y}, m.backward(tensors, dy)...), ours
 }
 
-// bent lists the output places of a convolution that are within rounding of a bend of what follows.
+// bent lists the output places of a convolution whose values are within a rounding error of a bend.
 func (g geometry) bent(t testing.TB) (at []int) {
 	results, _ := g.followed(behind["nothing"], false).run(t)
 	for i, v := range results[0].data {
@@ -105,8 +105,8 @@ func (g geometry) bent(t testing.TB) (at []int) {
 	return at
 }
 
-// farthest returns the largest difference of two arrays relative to the norm of the first, or to least if that
-// is larger: sums may cancel.
+// farthest returns the largest difference between two arrays relative to the norm of the first, or relative to least
+// if that is larger, because sums may cancel.
 func farthest(a, b array, least float64) float64 {
 	if !slices.Equal(a.dims, b.dims) {
 		return math.Inf(1)
@@ -119,8 +119,8 @@ func farthest(a, b array, least float64) float64 {
 	return worst / math.Sqrt(norm)
 }
 
-// drawConv3x3 draws a convolution for Winograd's algorithm: maps of one place and of one column, odd sizes,
-// channels around the vector widths, more than one group of tiles.
+// drawConv3x3 draws a convolution for Winograd's algorithm: also maps of one place or one column, odd sizes, channels
+// around the vector widths, and more than one group of tiles.
 func drawConv3x3(t *rapid.T) geometry {
 	size, pad, channels := rapid.Int64Range(1, 19), rapid.Int64Range(0, 2), rapid.Int64Range(16, 70)
 	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels.Draw(t, "from"),
@@ -135,7 +135,7 @@ func drawConv3x3(t *rapid.T) geometry {
 	return g
 }
 
-// TestKernels: the outputs and gradients of the kernels equal those of ONNX's operators.
+// TestKernels checks that the outputs and gradients of the kernels equal those of ONNX's operators.
 func TestKernels(t *testing.T) {
 	t.Run("Depthwise", func(t *testing.T) { testKernel(t, "Depthwise", drawDepthwise, 2e-6) })
 	t.Run("Conv3x3", func(t *testing.T) { testKernel(t, "Conv3x3", drawConv3x3, 2e-6) })
@@ -148,7 +148,7 @@ func testKernel(t *testing.T, op string, draw func(*rapid.T) geometry, limit flo
 		want, _ := g.followed(next, false).run(t, silent...)
 		got, ours := g.followed(next, true).run(t, silent...)
 		if !slices.Contains(ours, op) || !slices.Contains(ours, op+"Grad") {
-			r.Fatalf("found the operators %q of ours, expected %s and %[2]sGrad", ours, op)
+			r.Fatalf("found winnow's operators %q, expected %s and %[2]sGrad", ours, op)
 		}
 		terms := float64(len(want[0].data)) / float64(g.to)
 		for i := range want {
@@ -160,12 +160,12 @@ func testKernel(t *testing.T, op string, draw func(*rapid.T) geometry, limit flo
 	})
 }
 
-// TestConv3x3NotFinite: what is not finite with the operators is not finite here either, and it spreads no
-// farther than over the tiles that read it.
+// TestConv3x3NotFinite checks that a value that is not finite with ONNX's operators is not finite with the kernels
+// either, and that it spreads only over the tiles that read it.
 func TestConv3x3NotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		g := square(16, 17, 1, 11, 3, 1)
-		g.x.data[5*11+6] = bad // of the first image and channel
+		g.x.data[5*11+6] = bad // in the first image and channel
 		want, _ := g.followed(behind["Relu"], false).run(t)
 		got, _ := g.followed(behind["Relu"], true).run(t)
 		finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -173,24 +173,24 @@ func TestConv3x3NotFinite(t *testing.T) {
 			row, col := i/11%11, i%11
 			near := i < 17*11*11 && row >= 4 && row <= 7 && col >= 4 && col <= 7
 			if !finite(v) && finite(got[0].data[i]) || !near && !(math.Abs(v-got[0].data[i]) < 1e-4) {
-				t.Fatalf("%v at row 5, column 6: at row %d, column %d of %d found %g, the operators %g", bad, row, col,
+				t.Fatalf("%v at row 5, column 6: at row %d, column %d of %d found %g, expected %g", bad, row, col,
 					i/121, got[0].data[i], v)
 			}
 		}
 		for i, v := range want[2].data {
-			if i/9%16 == 0 && !finite(v) && finite(got[2].data[i]) { // the others read only numbers
-				t.Fatalf("%v: the gradient of weight %d is %g, the operators' %g", bad, i, got[2].data[i], v)
+			if i/9%16 == 0 && !finite(v) && finite(got[2].data[i]) { // the other weights read only finite numbers
+				t.Fatalf("%v: the gradient of weight %d is %g, with ONNX's operators %g", bad, i, got[2].data[i], v)
 			}
 		}
 	}
 }
 
-// TestKernelInstructions repeats the tests of the kernels with each instruction set of the processor, in a
-// separate process, and without them.
+// TestKernelInstructions repeats the kernels' tests with each instruction set of the processor, in separate processes,
+// and without kernels.
 func TestKernelInstructions(t *testing.T) {
 	orttest.Runtime(t)
 	if os.Getenv("WINNOW_TEST_KERNELS") != "" {
-		t.Skip("inside another")
+		t.Skip("inside a child process")
 	}
 	tested := 0
 	for _, set := range []string{"plain", "avx2", "avx512"} {
@@ -208,7 +208,7 @@ func TestKernelInstructions(t *testing.T) {
 			t.Errorf("%s: %v\n%s", set, err, out)
 		}
 	}
-	t.Logf("%d sets of instructions tested", tested)
+	t.Logf("%d instruction sets tested", tested)
 }
 
 // supports reports whether the processor has an instruction set, according to the operating system.
@@ -218,12 +218,12 @@ func supports(set string) bool {
 		map[string]string{"avx2": " avx2 ", "avx512": " avx512bw "}[set])
 }
 
-// TestPoolKernels: the same for MaxPool, alone and after a Relu, with values that are often equal.
+// TestPoolKernels tests the kernels of MaxPool, with and without a Relu before it, on values that are often equal.
 func TestPoolKernels(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		g := drawDepthwise(r)
 		behindRelu, ceil := rapid.Bool().Draw(r, "Relu"), rapid.Int64Range(0, 1).Draw(r, "ceil_mode")
-		for i := range 2 { // padding is less than the window
+		for i := range 2 { // padding must be less than the window
 			g.pads[i], g.pads[2+i] = min(g.pads[i], g.kernel[i]-1), min(g.pads[2+i], g.kernel[i]-1)
 			g.in[i] = max(g.in[i], g.dilation[i]*(g.kernel[i]-1)+1)
 		}
@@ -244,7 +244,7 @@ func TestPoolKernels(t *testing.T) {
 		c.kernels = true
 		got, ours := c.run(t)
 		if !slices.Equal(ours[:2], []string{"MaxPool", "MaxPoolGrad"}) {
-			r.Fatalf("found the operators %q of ours, expected MaxPool and MaxPoolGrad", ours)
+			r.Fatalf("found winnow's operators %q, expected MaxPool and MaxPoolGrad", ours)
 		}
 		for i := range want {
 			if off := farthest(want[i], got[i], 1); !(off < 1e-6) {

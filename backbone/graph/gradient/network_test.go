@@ -12,18 +12,18 @@ import (
 	"winnow/backbone/ort"
 )
 
-// networkLimit bounds the relative error of each weight's gradient in float32 against torch's in float64. For
-// these inputs no decision of the network (the sign before a Relu, the largest in a window) is closer than six
-// rounding errors (except three of 4.6 million in googlenet-bvlc), so only rounding errors remain: a single
-// decision taken the other way costs 10⁻³ to 10⁻², also in torch's own float32.
+// networkLimit is the limit for the relative error of each weight's gradient in float32 against torch's in float64.
+// For these inputs no decision of the network (the sign before a Relu, the maximum of a window) is closer than six
+// rounding errors (except three of 4.6 million in googlenet-bvlc), so only rounding errors remain. A single different
+// decision would cost 10⁻³ to 10⁻², also in torch's own float32.
 const networkLimit = 1e-4
 
-// networks are the files of numbers.
+// networks returns the names of the files with torch's results.
 func networks(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) < 8 {
-		t.Fatalf("found %d files of numbers, %v, expected at least 8", len(files), err)
+		t.Fatalf("found %d files of torch's results, %v, expected at least 8", len(files), err)
 	}
 	for i, f := range files {
 		files[i] = strings.TrimSuffix(filepath.Base(f), ".json")
@@ -31,9 +31,8 @@ func networks(t testing.TB) []string {
 	return files
 }
 
-// gradients runs a network forward and backward through ONNX Runtime in float32. It returns the output, the
-// gradients of the weights in the order of the file, and the new statistics by name. kernels selects winnow's
-// own operators.
+// gradients runs a network forward and backward with ONNX Runtime in float32. It returns the output, the gradients of
+// the weights in the order of the file, and the new statistics by name. kernels enables winnow's own operators.
 func (r *torchRun) gradients(t testing.TB, kernels bool) (y []float32, grads [][]float32, state map[string][]float32) {
 	t.Helper()
 	m := r.model(t)
@@ -74,14 +73,14 @@ func (r *torchRun) gradients(t testing.TB, kernels bool) (y []float32, grads [][
 	return tensors[d.Output].F32, grads, state
 }
 
-// feed runs a session over named tensors and adds its outputs to them.
+// feed runs a session on named tensors and adds its outputs to them.
 func feed(t testing.TB, s *ort.Session, tensors map[string]ort.Tensor) {
 	t.Helper()
 	var in []ort.Tensor
 	for _, info := range s.Inputs() {
 		x, ok := tensors[info.Name]
 		if !ok {
-			t.Fatalf("found no tensor %q, which a model wants", info.Name)
+			t.Fatalf("found no tensor %q, which a model needs", info.Name)
 		}
 		in = append(in, x)
 	}
@@ -94,10 +93,10 @@ func feed(t testing.TB, s *ort.Session, tensors map[string]ort.Tensor) {
 	}
 }
 
-// TestNetworks: the gradients of whole networks, as exported by torch, equal those of torch's autograd.
+// TestNetworks checks that the gradients of whole networks, exported by torch, equal those of torch's autograd.
 func TestNetworks(t *testing.T) { testNetworks(t, false) }
 
-// TestNetworkKernels is the same with winnow's own operators.
+// TestNetworkKernels is TestNetworks with winnow's own operators.
 func TestNetworkKernels(t *testing.T) { testNetworks(t, true) }
 
 func testNetworks(t *testing.T, kernels bool) {
@@ -129,8 +128,8 @@ func testNetworks(t *testing.T, kernels bool) {
 	}
 }
 
-// TestNetworkShapes: inference knows every size of every tensor of every network, except the batch and its
-// multiples.
+// TestNetworkShapes checks that inference determines every size of every tensor in every network, except the batch
+// size and its multiples.
 func TestNetworkShapes(t *testing.T) {
 	for _, name := range networks(t) {
 		t.Run(name, func(t *testing.T) {
@@ -147,8 +146,8 @@ func TestNetworkShapes(t *testing.T) {
 	}
 }
 
-// TestSpoiledNetwork: a gradient of one weight that is wrong by 1 %, in one element, or in its arrangement is
-// detected.
+// TestSpoiledNetwork checks that the test detects a gradient that is wrong by 1 %, in one element, or in its
+// arrangement.
 func TestSpoiledNetwork(t *testing.T) {
 	r := readRun(t, "vit")
 	_, grads, _ := r.gradients(t, false)

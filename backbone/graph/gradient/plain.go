@@ -6,12 +6,12 @@ import (
 	"winnow/backbone/graph"
 )
 
-// Plain returns the model in the form that is trained: every Identity of an initializer becomes an initializer of its
-// own. Names of weights are kept.
+// Plain returns the model in the form that is trained: every Identity of an initializer is replaced by a separate
+// initializer. Names of weights do not change.
 //
-// Exporters merge equal constants, as in a freshly initialised network, and add Identity nodes to the remaining one.
-// Trained like that, all biases would be one, and the statistics would change with them. A weight that is shared on
-// purpose is read by several nodes without Identity, and stays shared.
+// Exporters merge equal constants, for example in a freshly initialised network, and add Identity nodes to the
+// remaining constant. If such a model were trained, all its biases would stay equal, and the statistics would change
+// with them. Several nodes read a weight that is shared on purpose without an Identity; it stays shared.
 func Plain(m *graph.Model) *graph.Model {
 	made := map[string]*graph.Tensor{}
 	for _, t := range m.Graph.Initializers {

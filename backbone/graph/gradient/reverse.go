@@ -8,36 +8,36 @@ import (
 	"winnow/backbone/graph"
 )
 
-// reverse walks the forward nodes backwards and writes the backward model.
+// reverse visits the forward nodes backwards and writes the backward model.
 type reverse struct {
 	o       Options
 	f       *forward
-	nodes   []*graph.Node // of the forward model before the walk
+	nodes   []*graph.Node // nodes of the forward model before the rules add more
 	b       *graph.Builder
-	depends map[string]bool     // tensors that a weight or chosen input can change
-	flows   map[string][]string // gradients of a tensor so far, to be summed
-	fixed   map[string]string   // constants of the backward model by their content
-	passed  map[string]bool     // outputs of Relu whose gradient is already 0 where they are 0
+	depends map[string]bool     // tensors that depend on a weight or a chosen input
+	flows   map[string][]string // gradients to be summed for a tensor
+	fixed   map[string]string   // constants of the backward model, by content
+	passed  map[string]bool     // outputs of Relu whose gradient is already 0 where the output is 0
 	dOutput string
-	contrib bool // a com.microsoft operator is used
+	contrib bool // whether a com.microsoft operator is used
 
 	cuts            map[string]cutting // gradients computed by a Cut of [domain]
-	scaled          map[string]scaling // gradients that are others, scaled
-	backwardKernels bool               // the backward model uses [domain]
+	scaled          map[string]scaling // gradients that are multiples of others
+	backwardKernels bool               // whether the backward model uses [domain]
 
-	// of the forward model, including the walk's additions; nil after further additions
+	// late is the inferred shapes of the forward model with the nodes added by rules; nil after further additions
 	late map[string]*graph.ValueInfo
 }
 
-// blind are the operators that pass no gradient although their output is a number: they read only a shape, or
+// blind lists the operators that pass on no gradient although their output is a number: they read only a shape, or
 // their output is a step function of the input.
 var blind = map[string]bool{
 	"Shape": true, "Size": true, "Floor": true, "Ceil": true, "Round": true, "Sign": true,
 	"ConstantOfShape": true, "RandomUniformLike": true, "RandomNormalLike": true,
 }
 
-// rounding are the operators that leave floating point although training should see through them. Their
-// derivative is zero, so the network before them would silently stop learning.
+// rounding lists the operators that leave floating point although training should pass through them. Their derivative
+// is zero, so the network before them would stop learning without an error.
 var rounding = map[string]bool{"QuantizeLinear": true, "DynamicQuantizeLinear": true}
 
 func isBlind(n *graph.Node) bool { return graph.IsONNX(n.Domain) && blind[n.Op] }
@@ -51,14 +51,14 @@ func newReverse(f *forward, o Options) (*reverse, error) {
 	r.b.Reserve(m.Graph)
 	r.markDependents()
 	if !r.depends[o.Output] {
-		return nil, fmt.Errorf("gradient: output %q depends on none of the weights and inputs asked for", o.Output)
+		return nil, fmt.Errorf("gradient: output %q depends on none of the requested weights and inputs", o.Output)
 	}
 	r.dOutput = r.b.Fresh("grad_" + o.Output)
 	r.flows[o.Output] = []string{r.dOutput}
 	return r, nil
 }
 
-// markDependents finds the tensors that depend on the weights and inputs to differentiate with respect to.
+// markDependents marks the tensors that depend on the requested weights and inputs.
 func (r *reverse) markDependents() {
 	r.depends = map[string]bool{}
 	for _, name := range slices.Concat(r.o.Weights, r.o.Inputs) {
@@ -76,7 +76,7 @@ func (r *reverse) markDependents() {
 	}
 }
 
-// runRules applies the rule of every node that a gradient reaches, last node first.
+// runRules applies the rules of all nodes that a gradient reaches, from the last node to the first.
 func (r *reverse) runRules() error {
 	for _, n := range slices.Backward(r.nodes) {
 		c := &call{Node: n, r: r, grad: make([]string, len(n.Outputs)), need: make([]bool, len(n.Inputs))}
@@ -100,7 +100,7 @@ func (r *reverse) runRules() error {
 		}
 		err := r.applyRule(c)
 		if inside != "" {
-			err = fmt.Errorf("a graph inside it reads %q, through which no gradient passes", inside)
+			err = fmt.Errorf("a subgraph reads %q, and gradients cannot pass into subgraphs", inside)
 		}
 		if err != nil {
 			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", opKey(n), n.Name, n.Outputs[0], err)
@@ -109,8 +109,8 @@ func (r *reverse) runRules() error {
 	return nil
 }
 
-// readInside returns a tensor that depends on a weight and that a graph inside the node (a branch of If, the
-// body of a Loop) reads from outside although it is not an input of the node, or "".
+// readInside returns a tensor that depends on a weight and that a subgraph of the node (a branch of If, the body of a
+// Loop) reads although it is not an input of the node. It returns "" if there is no such tensor.
 func (r *reverse) readInside(n *graph.Node) string {
 	if len(n.Subgraphs()) == 0 {
 		return ""
@@ -135,12 +135,12 @@ func (r *reverse) applyRule(c *call) error {
 		rule = rules[opKey(c.Node)]
 	}
 	if rule == nil {
-		return errors.New("no rule to differentiate it")
+		return errors.New("the operator has no rule for its derivative")
 	}
 	return rule(c)
 }
 
-// opKey returns the name of an operator in the table of rules; those of com.microsoft include their domain.
+// opKey returns the name of an operator in the table of rules. Names of com.microsoft operators include the domain.
 func opKey(n *graph.Node) string {
 	if graph.IsONNX(n.Domain) {
 		return n.Op
@@ -148,7 +148,7 @@ func opKey(n *graph.Node) string {
 	return n.Domain + "." + n.Op
 }
 
-// sumGradients returns the total gradient of a tensor, once all its uses have been visited, or "" if there is none.
+// sumGradients returns the total gradient of a tensor after all its uses have been visited, or "" if there is none.
 func (r *reverse) sumGradients(tensor string) string {
 	list := r.flows[tensor]
 	switch len(list) {
@@ -211,7 +211,7 @@ func (r *reverse) nameGradients(d *Derivative) error {
 	return nil
 }
 
-// addFeeds turns all forward tensors that backward nodes read into inputs, and copies those that are constants.
+// addFeeds turns the forward tensors that backward nodes read into inputs, and copies those that are constants.
 func (r *reverse) addFeeds(d *Derivative) error {
 	g := r.b.Model().Graph
 	own := map[string]bool{}
@@ -243,7 +243,7 @@ func (r *reverse) addFeeds(d *Derivative) error {
 			}
 			info := r.tensorInfo(in)
 			if info == nil || info.Type == 0 {
-				return fmt.Errorf("gradient: tensor %q: type not known", in)
+				return fmt.Errorf("gradient: tensor %q: the type is not known", in)
 			}
 			inputs = append(inputs, info)
 			if !forwardInputs[in] && in != r.o.Output {
@@ -255,7 +255,7 @@ func (r *reverse) addFeeds(d *Derivative) error {
 	return nil
 }
 
-// tensorInfo returns type and shape of a forward tensor, including those added during the walk.
+// tensorInfo returns type and shape of a forward tensor, including tensors added by rules.
 func (r *reverse) tensorInfo(tensor string) *graph.ValueInfo {
 	if v := r.f.facts[tensor]; v != nil {
 		return v

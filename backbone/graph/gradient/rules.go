@@ -2,13 +2,13 @@ package gradient
 
 // rules maps operators to their derivatives: formulas, and functions in the files rules_*.go.
 var rules = map[string]rule{
-	// Arithmetic with broadcasting. Where the sum over repeated axes comes first, there are fewer elements after it.
+	// Arithmetic with broadcasting. The sum over repeated axes comes first if fewer elements then remain to compute.
 	"Add": deriveSum, "Sum": deriveSum, "Mean": deriveMean, "Mul": deriveMul, "Pow": derivePow, "Max": deriveLarger,
 	"Min": deriveLarger, "Where": deriveWhere,
 	"Sub": deriveRule("dy", "-own(dy)"), "Div": deriveRule("dy/b", "-(own(dy*y)/b)"),
 	"PRelu": deriveRule("Where(x > 0, dy, dy*b)", "dy*Min(x, 0)"),
 
-	// Element by element. The output is used where it would do: the node after it needs it anyway.
+	// Elementwise operators. Formulas use the output instead of the input if possible: the next node needs it anyway.
 	"Neg": deriveRule("-dy"), "Abs": deriveRule("dy*Sign(x)"), "Sqrt": deriveRule("0.5*dy/y"),
 	"Exp": deriveRule("dy*y"),
 	"Log": deriveRule("dy/x"), "Reciprocal": deriveRule("-(dy*(y*y))"),
@@ -17,8 +17,8 @@ var rules = map[string]rule{
 	"Sin": deriveRule("dy*Cos(x)"), "Cos": deriveRule("-(dy*Sin(x))"),
 	"LeakyRelu": deriveRule("Where(s > 0, dy, alpha*dy)"), "Elu": deriveRule("Where(s > 0, dy, dy*(y + alpha))"),
 	"Selu":        deriveRule("Where(s > 0, gamma*dy, dy*(y + alpha*gamma))"),
-	"HardSigmoid": deriveRule("Where(y > 0 && y < 1, alpha*dy, 0)"), // min(1, max(0, αx+β))
-	// x·min(1, max(0, x/6+1/2)), slope x/3+1/2 between -3 and 3
+	"HardSigmoid": deriveRule("Where(y > 0 && y < 1, alpha*dy, 0)"), // y = min(1, max(0, αx+β))
+	// y = x·min(1, max(0, x/6+1/2)), with slope x/3+1/2 between -3 and 3
 	"HardSwish": deriveRule("Where(x < 3, Where(x > -3, dy*(x*0.3333333333333333 + 0.5), 0), dy)"),
 	"Swish":     deriveRule("t := Sigmoid(alpha*x); dy*(t + alpha*y*(1 - t))"), // y = x·t
 	"Softsign":  deriveRule("d := 1 - Abs(y); dy*(d*d)"),
@@ -31,11 +31,11 @@ var rules = map[string]rule{
 	// Products.
 	"Gemm": deriveGemm, "MatMul": matMul,
 
-	// Over axes.
+	// Reductions over axes.
 	"ReduceSum": reduceRule("spread(dy)"), "ReduceMean": reduceRule("spread(dy/count)"),
 	"ReduceSumSquare": overSome("x*(2*dy)"),
 	"ReduceL1":        overSome("Sign(x)*dy"), "ReduceL2": overSome("x*Where(y > 0, dy/y, 0)"),
-	// shared among all elements that are the largest, as torch's amax does
+	// divided equally among all elements that are the maximum, as in torch's amax
 	"ReduceMax": reduceRule("t := cast(Equal(x, y)); t*(dy/total(t))"),
 	"Softmax":   deriveSoftmax, "LogSoftmax": softmaxRule("dy - Exp(y)*total(dy)"),
 	"LayerNormalization": layerNorm, "InstanceNormalization": instanceNorm,
@@ -46,7 +46,7 @@ var rules = map[string]rule{
 	"Expand": deriveExpand,
 	"Tile":   deriveTile, "Gather": deriveGather,
 
-	// Windows over places.
+	// Windows over places of maps.
 	"Conv": deriveConv, "MaxPool": maxPool, "AveragePool": averagePool,
 	"GlobalAveragePool": globalAveragePool, "GlobalMaxPool": globalMaxPool,
 	"BatchNormalization": batchNorm, "LRN": deriveLRN,

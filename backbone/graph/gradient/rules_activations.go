@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// deriveClip passes the gradient strictly between the limits, as torch's ReLU6 does; the output shows where that is.
+// deriveClip passes the gradient where the output is strictly between the limits, as torch's ReLU6 does.
 func deriveClip(c *call) error {
 	if c.wantsGrad(1) || c.wantsGrad(2) {
 		return errors.New("its limits depend on a weight, expected constants")
@@ -35,8 +35,8 @@ func deriveClip(c *call) error {
 	return nil
 }
 
-// gelu: y = x·Φ(x) has the slope Φ(x) + x·φ(x). The approximation by tanh is y = x/2·(1+t), t = tanh(k(x+cx³)),
-// k = √(2/π), c = 0.044715, with slope (1+t)/2 + x/2·(1-t²)·k(1+3cx²).
+// deriveGelu: y = x·Φ(x) has the slope Φ(x) + x·φ(x). The tanh approximation y = x/2·(1+t), t = tanh(k(x+cx³)), k =
+// √(2/π), c = 0.044715, has the slope (1+t)/2 + x/2·(1-t²)·k(1+3cx²).
 func deriveGelu(c *call) error {
 	grad := ""
 	switch {

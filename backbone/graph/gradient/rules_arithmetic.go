@@ -21,7 +21,7 @@ func (c *call) emitScaled(a string, v float64) string {
 	return c.emitMul(a, c.constScalar(c.Outputs[0], v))
 }
 
-// deriveSum passes the gradient to every input, summed over repeated axes.
+// deriveSum passes the gradient to every input, summed over the axes along which the input was repeated.
 func deriveSum(c *call) error { return c.toAll(c.grad[0]) }
 
 // deriveMean passes an equal share of the gradient to every input.
@@ -36,7 +36,7 @@ func (c *call) toAll(grad string) error {
 	return nil
 }
 
-// mul: y = a·b, ∂L/∂a = ∂L/∂y·b and vice versa.
+// deriveMul: for y = a·b, ∂L/∂a = ∂L/∂y·b and ∂L/∂b = ∂L/∂y·a.
 func deriveMul(c *call) error {
 	a, b, dy := c.inputName(0), c.inputName(1), c.grad[0]
 	if a == b {
@@ -49,7 +49,7 @@ func deriveMul(c *call) error {
 	return c.giveReduced(1, func() string { return c.emitTimes(dy, a) })
 }
 
-// emitTimes returns dy·by. Products on CUDA scale by a single constant as they go: see product.
+// emitTimes returns dy·by. On CUDA it also records a constant factor of one element, so that emitGemm can apply it.
 func (c *call) emitTimes(dy, by string) string {
 	grad := c.emitMul(dy, by)
 	if v, ok := c.constantValue(by); ok && c.r.o.Kernels == ForCUDA {
@@ -58,14 +58,14 @@ func (c *call) emitTimes(dy, by string) string {
 	return grad
 }
 
-// scaling says that a gradient is another one times a number.
+// scaling describes a gradient as the product of another gradient and a number.
 type scaling struct {
 	of string
 	by float64
 }
 
-// pow: y = a^b, ∂L/∂a = ∂L/∂y·b·a^(b-1), ∂L/∂b = ∂L/∂y·y·ln a. At a = 0 the latter is taken as 0, and the
-// former at b = 0, as torch does.
+// derivePow: for y = a^b, ∂L/∂a = ∂L/∂y·b·a^(b-1) and ∂L/∂b = ∂L/∂y·y·ln a. As in torch, ∂L/∂a is 0 at b = 0, and
+// ∂L/∂b is 0 at a = 0.
 func derivePow(c *call) error {
 	a, y, dy := c.inputName(0), c.Outputs[0], c.grad[0]
 	if v, ok := c.constantValue(c.inputName(1)); ok {
@@ -84,7 +84,7 @@ func derivePow(c *call) error {
 	return c.giveReduced(1, func() string { return c.addFormula("dy*Where(Equal(a, 0), 0, y*Log(a))", with) })
 }
 
-// powSlope returns v·a^(v-1), given y = a^v.
+// powSlope returns the derivative v·a^(v-1) of y = a^v.
 func (c *call) powSlope(a, y string, v float64) string {
 	switch v {
 	case 0:
@@ -99,7 +99,7 @@ func (c *call) powSlope(a, y string, v float64) string {
 	return c.emitScaled(c.addOp("Pow", []string{a, c.constScalar(a, v-1)}), v)
 }
 
-// constantValue returns the value of a constant whose elements are all equal.
+// constantValue returns the value of a constant if its elements are all equal.
 func (c *call) constantValue(name string) (float64, bool) {
 	t := c.r.f.consts[name]
 	if t == nil {
@@ -117,7 +117,7 @@ func (c *call) constantValue(name string) (float64, bool) {
 	return list[0], !math.IsNaN(list[0])
 }
 
-// larger: the gradient of Max or Min goes to the input that was taken, and to the second if both are equal, so
+// deriveLarger passes the gradient of Max or Min to the selected input, and to the second input if both are equal, so
 // that Max(x, 0) behaves like Relu.
 func deriveLarger(c *call) error {
 	switch len(c.Inputs) {
@@ -136,8 +136,8 @@ func deriveLarger(c *call) error {
 	return c.giveReduced(1, func() string { return c.addFormula("Where(first, 0, dy)", with) })
 }
 
-// where: the gradient goes to the selected side. The condition is stored as numbers, because booleans cannot
-// leave the runtime.
+// deriveWhere passes the gradient to the selected input. The condition is stored as numbers, because the runtime
+// cannot output booleans.
 func deriveWhere(c *call) error {
 	dy, y := c.grad[0], c.Outputs[0]
 	chosen := c.addForward("Cast", []string{c.inputName(0)}, graph.Int("to", int64(c.dtypeOf(y))))

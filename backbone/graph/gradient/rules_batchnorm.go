@@ -7,8 +7,8 @@ import (
 	"winnow/backbone/graph"
 )
 
-// trainedNorm differentiates the expansion made by writer as a whole; differentiating each primitive would take
-// twice the passes. With s = Σ ∂L/∂y·x̃ and d = Σ ∂L/∂y over n places, r = 1/√(var+ε):
+// trainedNorm differentiates the nodes written by writer as a whole, which takes half as many passes as
+// differentiating each node. With s = Σ ∂L/∂y·x̃ and d = Σ ∂L/∂y over n values per channel, and r = 1/√(var+ε):
 //
 //	∂L/∂scale = r·s   ∂L/∂bias = d   ∂L/∂x = scale·r·(∂L/∂y - d/n - x̃·r²·s/n)
 type trainedNorm struct {
@@ -34,7 +34,7 @@ func (t trainedNorm) deriveNorm(c *call) error {
 	level := c.minusOf(c.emitMul(perPlace, d))
 	tilt := c.minusOf(c.emitDiv(c.emitMul(perPlace, share), root))
 	column := c.constInts(append([]int64{t.size}, slices.Repeat([]int64{1}, t.rank-2)...)...)
-	// BatchNormalization with mean 0 and deviation 1 computes a·dy + b in one pass.
+	// A BatchNormalization with mean 0 and deviation 1 computes a·dy + b in one pass.
 	const epsilon = 1e-5
 	vector := func(v float64) string {
 		return c.addConstant(fmt.Sprint("vector", c.dtypeOf(t.x), v, t.size), func(name string) *graph.Tensor {

@@ -13,7 +13,7 @@ import (
 //	∂L/∂X[n,c,q] = Σ_{o,t} ∂L/∂Y[n,o,p] · W[o,c,t]   over the p with p·stride - before + t·dilation = q
 //	∂L/∂b[o]     = Σ_{n,p} ∂L/∂Y[n,o,p]
 //
-// There are several ways to write each of these in ONNX's operators; see input and weights. Their costs were
+// Each of these can be written with ONNX's operators in several ways; see inputGrad and weightGrad. Their costs were
 // measured on two cores with ONNX Runtime 1.29 (BenchmarkTraining).
 func deriveConv(c *call) error {
 	sizes, err := c.fixedSizes(c.inputName(1))
@@ -45,7 +45,7 @@ func deriveConv(c *call) error {
 	return nil
 }
 
-// convolution is one Conv, as visited by the walk.
+// convolution is one Conv during the backward walk over the nodes.
 type convolution struct {
 	*call
 	*window
@@ -54,7 +54,7 @@ type convolution struct {
 	from, to int64 // channels of X and of Y
 }
 
-// isPointwise reports whether every place is its own window: 1×1, stride 1, no padding.
+// isPointwise reports whether each window is a single place: kernel 1×1, stride 1, no padding.
 func (w *window) isPointwise() bool {
 	return w.countTaps() == 1 && slices.Equal(w.in, w.out) && w.isUnpadded()
 }
@@ -63,14 +63,14 @@ func (w *window) isUnpadded() bool {
 	return !slices.ContainsFunc(slices.Concat(w.before, w.after), func(p int64) bool { return p > 0 })
 }
 
-// isDense reports whether there is a window at every place.
+// isDense reports whether a window starts at every place, that is, all strides are 1.
 func (w *window) isDense() bool {
 	return !slices.ContainsFunc(w.stride, func(s int64) bool { return s != 1 })
 }
 
-// gatherColumns gathers the values read by windows of t [N, channels, places] into [N, windows, taps, channels], with
-// zeros for places outside: index gives the place for each window and tap, or -1. With the channels last a
-// place is contiguous in memory, and Gather copies on all cores where Slice, Pad and Concat use one.
+// gatherColumns gathers the values that the windows read of t [N, channels, places] into [N, windows, taps, channels].
+// index holds the place for each window and tap, or -1 for a place outside, which reads as zero. With the channels
+// last a place is contiguous in memory, and Gather copies on all cores, while Slice, Pad and Concat use one core.
 func (c *call) gatherColumns(t string, channels, places int64, index []int32, taps int64) string {
 	last := c.addOp("Transpose", []string{c.addOp("Reshape", []string{t, c.constInts(0, channels, places)})},
 		graph.Ints("perm", 0, 2, 1))
@@ -81,7 +81,7 @@ func (c *call) gatherColumns(t string, channels, places int64, index []int32, ta
 	return c.addOp("Gather", []string{last, c.constIndices(index, taps)}, graph.Int("axis", 1))
 }
 
-// indexBehind replaces -1 by the index after the last place, where zeros are stored.
+// indexBehind replaces -1 by the index after the last place, where a zero is stored.
 func indexBehind(index []int32, places int64) []int32 {
 	index = slices.Clone(index)
 	for i, at := range index {
@@ -92,7 +92,7 @@ func indexBehind(index []int32, places int64) []int32 {
 	return index
 }
 
-// constIndices returns a constant [rows, cols] of places.
+// constIndices returns a constant [rows, cols] of indices of places.
 func (c *call) constIndices(index []int32, cols int64) string {
 	key, _ := binary.Append([]byte("places"), binary.LittleEndian, index)
 	return c.addConstant(string(key), func(name string) *graph.Tensor {
@@ -100,14 +100,14 @@ func (c *call) constIndices(index []int32, cols int64) string {
 	})
 }
 
-// tapPlaces lists for each window and tap the input place that it reads, or -1 outside.
+// tapPlaces lists for each window and tap the input place that the tap reads, or -1 for a place outside.
 func (w *window) tapPlaces() []int32 {
 	return w.indexTable(w.out, func(axis int, window, tap int64) int64 {
 		return placeWithin(window*w.stride[axis]-w.before[axis]+tap*w.dilation[axis], w.in[axis])
 	}, w.in)
 }
 
-// readBy lists for each input place and tap the window that reads the place with that tap, or -1.
+// readBy lists for each input place and tap the window whose tap reads the place, or -1.
 func (w *window) readBy() []int32 {
 	return w.indexTable(w.in, func(axis int, place, tap int64) int64 {
 		at := place + w.before[axis] - tap*w.dilation[axis]
@@ -126,7 +126,7 @@ func placeWithin(at, size int64) int64 {
 }
 
 // indexTable returns the row-major index into target of at(axis, place, tap) for all places and taps, or -1 if at
-// returns -1 for one axis.
+// returns -1 for any axis.
 func (w *window) indexTable(places []int64, at func(axis int, place, tap int64) int64, target []int64) []int32 {
 	index := []int32{0}
 	rows, cols := int64(1), int64(1)

@@ -6,15 +6,15 @@ import (
 	"winnow/backbone/graph"
 )
 
-// few is the largest number of places in a map for which one product over the whole batch is faster than the
-// runtime's convolution, which multiplies image by image: 14×14 and below.
+// few is the largest number of places in a map for which one product over the whole batch is faster than the runtime's
+// convolution, which multiplies image by image. This covers maps of 14×14 and smaller.
 const few = 256
 
 // inputGrad returns ∂L/∂X. In order of preference:
 //   - 1×1: Wᵀ·∂L/∂Y or, with few places, (∂L/∂Y)ᵀ·W over the whole batch
 //   - stride 1, few places: the columns of ∂L/∂Y times W, one product over the whole batch
 //   - stride 1: Conv of ∂L/∂Y with the filters reversed and their channels swapped
-//   - else ConvTranspose, whose products are as fast but whose sums into the image run on one core
+//   - otherwise ConvTranspose, whose products are as fast, but whose sums into the image run on one core
 func (v *convolution) inputGrad() string {
 	dense := v.isDense() && v.groups == 1
 	switch {
@@ -30,7 +30,7 @@ func (v *convolution) inputGrad() string {
 	return v.transposedConv(v.window, v.dy, v.call.inputName(1), v.groups)
 }
 
-// inputByColumns returns [N·in, taps·O]·[taps·O, C], channels last.
+// inputByColumns computes the product [N·in, taps·O]·[taps·O, C], channels last.
 func (v *convolution) inputByColumns() string {
 	taps, places := v.countTaps(), multiplyAll(v.window.in)
 	filters, columns := v.call.inputName(1), ""
@@ -50,7 +50,7 @@ func (v *convolution) inputByColumns() string {
 	return v.reshapeLike(dx, v.call.inputName(0))
 }
 
-// isTurnable reports whether the padding needed by the reversed filters is not negative.
+// isTurnable reports whether the padding for the reversed filters is not negative.
 func (w *window) isTurnable() bool {
 	before, after := w.turnedPads()
 	return !slices.ContainsFunc(slices.Concat(before, after), func(p int64) bool { return p < 0 })
@@ -84,9 +84,9 @@ func (v *convolution) inputByConv() string {
 		graph.Ints("pads", slices.Concat(before, after)...), graph.Int("group", g))
 }
 
-// transposedConv spreads dy [N, O, out…] with filters [O, C/g, kernel…] over [N, C, in…]. It uses the padding
-// of the convolution, which is usually even, as the CUDA kernel requires; output_padding adds what the stride
-// left over.
+// transposedConv spreads dy [N, O, out…] with filters [O, C/g, kernel…] over [N, C, in…]. It uses the padding of the
+// convolution, which is usually equal on both sides, as the CUDA kernel requires; output_padding adds the places that
+// the stride left out.
 func (c *call) transposedConv(w *window, dy, filters string, groups int64) string {
 	n := len(w.in)
 	beyond, after := make([]int64, n), make([]int64, n)

@@ -12,7 +12,7 @@ import (
 	"winnow/backbone/graph/gradient"
 )
 
-// geometry is a convolution with a drawn shape.
+// geometry is a convolution with random shape.
 type geometry struct {
 	batch, from, to, groups            int64
 	in, kernel, stride, dilation, pads []int64
@@ -21,7 +21,7 @@ type geometry struct {
 	x, w                               array
 }
 
-// drawGeometry draws along 1, 2 or 3 axes, with sizes on both sides of every choice that the rule makes.
+// drawGeometry draws a convolution along 1, 2 or 3 axes, with sizes on both sides of every choice that the rule makes.
 func drawGeometry(t *rapid.T) geometry {
 	axes := rapid.SampledFrom([]int{2, 2, 2, 1, 3}).Draw(t, "axes")
 	many := axes == 2 && rapid.Bool().Draw(t, "many places")
@@ -78,7 +78,7 @@ func (g geometry) derivative(t interface{ Fatal(...any) }) (*gradient.Derivative
 	return d, values
 }
 
-// places visits all index tuples below sizes.
+// places calls visit for all tuples of indices below sizes.
 func places(sizes []int64, visit func(at []int64)) {
 	at := make([]int64, len(sizes))
 	for {
@@ -103,8 +103,8 @@ func flat(at, sizes []int64) (i int64) {
 	return i
 }
 
-// slow returns the gradients of Σ dy·Conv(x, w, b) with respect to x, w and b by definition, in float64, and
-// the sums of the magnitudes of their terms, the scale of their rounding errors.
+// slow returns the gradients of Σ dy·Conv(x, w, b) with respect to x, w and b by definition, in float64. sizes are the
+// sums of the terms' magnitudes, to which rounding errors are relative.
 func (g geometry) slow(dy array) (grads, sizes [3][]float64) {
 	for i, n := range []int{len(g.x.data), len(g.w.data), int(g.to)} {
 		grads[i], sizes[i] = make([]float64, n), make([]float64, n)
@@ -134,15 +134,15 @@ func (g geometry) slow(dy array) (grads, sizes [3][]float64) {
 	return grads, sizes
 }
 
-// tiled reports whether Winograd's algorithm may be used. It adds and subtracts whole tiles of a plane, so a
-// small number next to large ones has the error of these.
+// tiled reports whether Winograd's algorithm may be used. It adds and subtracts whole tiles of a plane, so that a
+// small number next to large ones has the rounding error of the large ones.
 func (g geometry) tiled() bool {
 	ones := []int64{1, 1}
 	return g.groups == 1 && slices.Equal(g.kernel, []int64{3, 3}) && slices.Equal(g.stride, ones) &&
 		slices.Equal(g.dilation, ones)
 }
 
-// spread replaces each number in a plane of n by the largest of the plane.
+// spread replaces each number in a plane of n numbers by the largest number in the plane.
 func spread(sizes []float64, n int) {
 	for plane := range slices.Chunk(sizes, n) {
 		largest := slices.Max(plane)
@@ -152,8 +152,8 @@ func spread(sizes []float64, n int) {
 	}
 }
 
-// compare runs a derivative and returns the largest difference to a slow gradient, relative to the magnitude of
-// its terms.
+// compare runs a derivative and returns the largest difference to the slow gradients, relative to the magnitude of
+// their terms.
 func (g geometry) compare(t testing.TB, d *gradient.Derivative, values map[string]array) float64 {
 	m := newMachine(t, d, graph.Float32)
 	defer m.close()
@@ -178,7 +178,7 @@ func (g geometry) compare(t testing.TB, d *gradient.Derivative, values map[strin
 	return worst
 }
 
-const exactly = 2e-6 // of the sum of the sizes of a gradient's terms, in float32
+const exactly = 2e-6 // limit relative to the magnitude of a gradient's terms, in float32
 
 func TestConvAgainstDefinition(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
@@ -193,7 +193,7 @@ func TestConvAgainstDefinition(t *testing.T) {
 	})
 }
 
-// chosen are convolutions that are each differentiated in another way, with a part of that way to spoil.
+// chosen lists convolutions that are differentiated in different ways, each with a change that spoils its way.
 var chosen = []struct {
 	name  string
 	g     geometry
@@ -224,7 +224,7 @@ func withKernels(g geometry) geometry {
 	return g
 }
 
-// spoilTable swaps the first two different numbers of a constant table that an operator reads.
+// spoilTable swaps the first two different numbers in a constant table that an operator reads.
 func spoilTable(op string) func(*graph.Model) bool {
 	return func(m *graph.Model) bool {
 		for _, n := range m.Graph.Nodes {
@@ -257,7 +257,7 @@ func spoilTable(op string) func(*graph.Model) bool {
 	}
 }
 
-// without makes an operator return its first input.
+// without replaces an operator by its first input.
 func without(op string) func(*graph.Model) bool {
 	return func(m *graph.Model) bool {
 		for _, n := range m.Graph.Nodes {
@@ -270,7 +270,7 @@ func without(op string) func(*graph.Model) bool {
 	}
 }
 
-// spoilInts gives an operator a different list.
+// spoilInts changes a list attribute of an operator.
 func spoilInts(op, name string, list ...int64) func(*graph.Model) bool {
 	return func(m *graph.Model) bool {
 		for _, n := range m.Graph.Nodes {
@@ -283,8 +283,8 @@ func spoilInts(op, name string, list ...int64) func(*graph.Model) bool {
 	}
 }
 
-// TestSpoiledConvIsSeen runs each way of differentiating, right and spoiled; the comparison must detect the
-// difference.
+// TestSpoiledConvIsSeen runs each way of differentiating, correct and spoiled. The comparison must detect the spoiled
+// one.
 func TestSpoiledConvIsSeen(t *testing.T) {
 	for _, c := range chosen {
 		t.Run(c.name, func(t *testing.T) {
@@ -293,7 +293,7 @@ func TestSpoiledConvIsSeen(t *testing.T) {
 				t.Fatalf("unspoiled: off by %.3g", off)
 			}
 			if !c.spoil(d.Backward) {
-				t.Fatalf("nothing to spoil among %s", ops(d.Backward))
+				t.Fatalf("found no node to spoil among %s", ops(d.Backward))
 			}
 			if off := c.g.compare(t, d, values); !(off > 1e-3) {
 				t.Errorf("spoiled: a wrong gradient passed, off by %.3g", off)

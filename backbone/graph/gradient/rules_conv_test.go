@@ -6,7 +6,7 @@ import (
 	"winnow/backbone/graph"
 )
 
-// f32 is a case in float32, because the CPU has no float64 kernel of the operator.
+// f32 returns a case in float32, for operators without a float64 kernel on the CPU.
 func f32(name string, build func(*graph.Builder, []string) string, in ...array) ruleCase {
 	return ruleCase{name: name, typ: graph.Float32, in: in, build: build}
 }

@@ -6,11 +6,11 @@ import (
 	"winnow/backbone/graph"
 )
 
-// weightGrad returns ∂L/∂W: what the windows read of X, times ∂L/∂Y, summed over windows and batch. In order of
-// preference:
-//   - 1×1: ∂L/∂Y·Xᵀ, image by image or, where that leaves much to sum, over the whole batch at once
+// weightGrad returns ∂L/∂W: the values of X that the windows read, times ∂L/∂Y, summed over windows and batch. In
+// order of preference:
+//   - 1×1: ∂L/∂Y·Xᵀ, image by image or, if the sum over images would be large, over the whole batch at once
 //   - two axes and few channels (a network's first layer): columns with the places last
-//   - else columns with the channels last, one product over the whole batch
+//   - otherwise columns with the channels last, in one product over the whole batch
 func (v *convolution) weightGrad() string {
 	x := v.call.inputName(0)
 	switch {
@@ -22,8 +22,9 @@ func (v *convolution) weightGrad() string {
 	return v.weightsByColumns()
 }
 
-// pointwiseGrad returns ∂L/∂Y·Xᵀ [O, C] of a pointwise convolution. Over the whole batch at once both must be copied;
-// image by image [N, O, C] must be summed. The smaller amount of data wins, and short rows multiply slowly.
+// pointwiseGrad returns ∂L/∂Y·Xᵀ [O, C] of a pointwise convolution. A product over the whole batch copies both
+// factors; products per image [N, O, C] must be summed. pointwiseGrad chooses the smaller amount of data, and avoids
+// products with short rows, which are slow.
 func (v *convolution) pointwiseGrad(x string) string {
 	places := v.countPlaces()
 	dy := v.addOp("Reshape", []string{v.dy, v.constInts(0, v.to, places)})
@@ -61,8 +62,8 @@ func (v *convolution) weightsByColumns() string {
 	return v.channelsFirst(sum)
 }
 
-// channelsFirst converts the gradient [O, taps·C/g] to [O, C/g, kernel…]. Its last node moves the numbers: a
-// node that only reshapes them would need another copy into the output memory.
+// channelsFirst converts the gradient [O, taps·C/g] to [O, C/g, kernel…]. The last node must be a Transpose: a Reshape
+// at the end would need another copy into the output memory.
 func (v *convolution) channelsFirst(sum string) string {
 	sum = v.addOp("Reshape", []string{sum, v.constInts(slices.Concat([]int64{v.to}, v.kernel,
 		[]int64{v.from / v.groups})...)})
@@ -73,8 +74,8 @@ func (v *convolution) channelsFirst(sum string) string {
 	return v.addOp("Transpose", []string{sum}, graph.Ints("perm", perm...))
 }
 
-// weightsByRows returns Σ_N [N, kw·C·kh, out]·[N, O, out]ᵀ: it takes a slice for each tap along the width, then
-// gathers whole rows.
+// weightsByRows returns Σ_N [N, kw·C·kh, out]·[N, O, out]ᵀ. It takes one slice per tap along the width, then gathers
+// whole rows.
 func (v *convolution) weightsByRows() string {
 	kh, kw := v.kernel[0], v.kernel[1]
 	padded := v.addPadding(v.call.inputName(0), v.window, "")

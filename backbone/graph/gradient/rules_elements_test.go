@@ -32,7 +32,7 @@ func TestElements(t *testing.T) {
 			}
 			c := ruleCase{name: o, in: []array{in}, build: op(o)}
 			if o == "Erf" || o == "Softplus" {
-				c.typ = graph.Float32 // no kernel for float64
+				c.typ = graph.Float32 // the CPU has no float64 kernel
 			}
 			cases = append(cases, c)
 		}
@@ -84,7 +84,7 @@ func TestElements(t *testing.T) {
 	runCases(t, cases)
 }
 
-// piecewise64 also have kernels for float64.
+// piecewise64 lists operators that also have kernels for float64.
 var piecewise64 = map[string]string{"Relu float64": "Relu"}
 
 func TestClip(t *testing.T) {

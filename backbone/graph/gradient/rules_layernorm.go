@@ -7,8 +7,7 @@ import (
 	"winnow/backbone/graph"
 )
 
-// deriveNormalised differentiates x̂ = (x-mean)·r, r = 1/√(var+ε), where mean and variance are over axes with n
-// elements:
+// deriveNormalised differentiates x̂ = (x-mean)·r with r = 1/√(var+ε). Mean and variance are over the given axes:
 //
 //	∂L/∂x = r·(∂L/∂x̂ - mean(∂L/∂x̂) - x̂·mean(∂L/∂x̂·x̂))
 func (c *call) deriveNormalised(grad, unit, r string, axes []int64) string {
@@ -21,12 +20,12 @@ func (c *call) emitMean(t string, axes []int64) string {
 	return c.addOp("ReduceMean", []string{t}, graph.Ints("axes", axes...), graph.Int("keepdims", 1))
 }
 
-// layerNorm: y = scale·x̂ + bias, over all axes from one axis on. Mean and 1/√(var+ε) are saved in the forward
-// pass.
+// layerNorm differentiates y = scale·x̂ + bias, normalised over all axes from one axis on. The forward pass saves mean
+// and 1/√(var+ε).
 func layerNorm(c *call) error {
 	x, dy := c.inputName(0), c.grad[0]
 	if slices.ContainsFunc(c.grad[1:], func(g string) bool { return g != "" }) {
-		return fmt.Errorf("its mean or deviation is used, expected only its first output")
+		return fmt.Errorf("another node uses its mean or deviation, expected only its first output to be used")
 	}
 	axis, shape, err := c.readAxis(x, -1)
 	if err != nil {
@@ -64,8 +63,8 @@ func layerNorm(c *call) error {
 	return nil
 }
 
-// instanceNorm is layerNorm over the places of each channel of each image, with a scale and bias per channel.
-// Its statistics are computed again, because the operator does not output them.
+// instanceNorm differentiates a normalisation over the places of each channel of each image, with a scale and bias per
+// channel. It computes the statistics again, because the operator does not output them.
 func instanceNorm(c *call) error {
 	x, dy := c.inputName(0), c.grad[0]
 	shape := c.forwardShape(x)

@@ -6,7 +6,7 @@ import (
 	"winnow/backbone/graph"
 )
 
-// gemm: Y = α·A'·B' + β·C, where A' is A or its transpose, and likewise B':
+// deriveGemm differentiates Y = α·A'·B' + β·C, where A' is A or its transpose and B' is B or its transpose:
 //
 //	∂L/∂A' = α·∂L/∂Y·B'ᵀ   ∂L/∂B' = α·A'ᵀ·∂L/∂Y   ∂L/∂C = β·∂L/∂Y, summed over the repeated axes of C
 func deriveGemm(c *call) error {
@@ -30,7 +30,7 @@ func deriveGemm(c *call) error {
 	return c.giveReduced(2, func() string { return c.emitScaled(dy, float64(c.Float("beta", 1))) })
 }
 
-// emitGemm returns α·a·b of two matrices, each transposed first if requested.
+// emitGemm returns the product α·a·b of two matrices, each transposed first if requested.
 func (c *call) emitGemm(a string, transA bool, b string, transB bool, alpha float64) string {
 	return c.addOp(
 		"Gemm",
@@ -43,13 +43,13 @@ func transposeFlags(a, b bool) []*graph.Attribute {
 	return []*graph.Attribute{graph.Int("transA", flag[a]), graph.Int("transB", flag[b])}
 }
 
-// matMul: Y = A·B over the last two axes, with broadcasting of the leading ones: ∂L/∂A = ∂L/∂Y·Bᵀ and
+// matMul differentiates Y = A·B over the last two axes, with broadcasting of the other axes: ∂L/∂A = ∂L/∂Y·Bᵀ and
 // ∂L/∂B = Aᵀ·∂L/∂Y, summed over repeated axes.
 func matMul(c *call) error {
 	a, b, dy := c.inputName(0), c.inputName(1), c.grad[0]
 	as, bs, full := c.forwardShape(a), c.forwardShape(b), c.forwardShape(c.Outputs[0])
 	if len(as) < 2 || len(bs) < 2 || len(full) < 2 {
-		return fmt.Errorf("found shapes %v and %v, expected known ones of two axes or more", as, bs)
+		return fmt.Errorf("found shapes %v and %v, expected known shapes of at least two axes", as, bs)
 	}
 	if len(bs) == 2 {
 		c.byMatrix(a, b, dy, len(as))
@@ -67,7 +67,7 @@ func matMul(c *call) error {
 	return nil
 }
 
-// giveMatrix gives the i-th input, whose shape is own, a gradient [lead…, rows, columns].
+// giveMatrix adds a gradient [lead…, rows, columns] to that of the i-th input, whose shape is own.
 func (c *call) giveMatrix(i int, grad string, lead, own graph.Shape) error {
 	from := append(append(graph.Shape{}, lead...), own[len(own)-2:]...)
 	g, err := c.reducedFrom(grad, from, c.inputName(i))
@@ -77,8 +77,8 @@ func (c *call) giveMatrix(i int, grad string, lead, own graph.Shape) error {
 	return err
 }
 
-// byMatrix handles a single matrix B for all rows of A, so that the products are of matrices: [rows, K]·[K,
-// columns].
+// byMatrix handles a single matrix B that multiplies all rows of A. The products are then of two matrices: [rows,
+// K]·[K, columns].
 func (c *call) byMatrix(a, b, dy string, rank int) {
 	flat := func(t string) string {
 		if rank == 2 {
@@ -99,8 +99,8 @@ func (c *call) byMatrix(a, b, dy string, rank int) {
 	}
 }
 
-// emitProduct returns a·b over the last two axes, each transposed first if requested. FusedMatMul, which avoids the
-// transposed copy, has a kernel for float32 everywhere; its α replaces a Mul before it.
+// emitProduct returns a·b over the last two axes, each transposed first if requested. FusedMatMul avoids the copy for
+// the transpose and has float32 kernels on all devices; its α replaces a separate Mul.
 func (c *call) emitProduct(a string, rankA int, transA bool, b string, rankB int, transB bool) string {
 	if c.dtypeOf(c.Outputs[0]) == graph.Float32 {
 		attributes, factors := transposeFlags(transA, transB), []string{a, b}
@@ -116,7 +116,7 @@ func (c *call) emitProduct(a string, rankA int, transA bool, b string, rankB int
 	return c.addOp("MatMul", []string{c.swapLastAxes(a, rankA, transA), c.swapLastAxes(b, rankB, transB)})
 }
 
-// swapLastAxes swaps the last two axes if requested.
+// swapLastAxes swaps the last two axes of t if trans is set.
 func (c *call) swapLastAxes(t string, rank int, trans bool) string {
 	if !trans {
 		return t

@@ -13,11 +13,11 @@ import (
 //	∂L/∂x = ∂L/∂y·scale·r   ∂L/∂scale = r·Σ ∂L/∂y·(x-mean)   ∂L/∂bias = Σ ∂L/∂y
 //	∂L/∂mean = -scale·r·Σ ∂L/∂y   ∂L/∂var = -½·scale·r³·Σ ∂L/∂y·(x-mean)
 //
-// where the sums are over batch and places.
+// The sums are over batch and places.
 func batchNorm(c *call) error {
 	x := c.inputName(0)
 	if c.Int("spatial", 1) == 0 {
-		return fmt.Errorf("found spatial 0, expected 1: statistics of channels, not of places")
+		return fmt.Errorf("found spatial 0, expected 1 (statistics per channel, not per place)")
 	}
 	channels, err := c.channelCount(x)
 	if err != nil {
@@ -62,8 +62,8 @@ func deriveLRN(c *call) error {
 	return nil
 }
 
-// acrossChannels sums t [N, C, …] over the channels c-below … c+above. On CUDA a product with a band of ones takes a
-// tenth of the time of Pad and Slice.
+// acrossChannels sums t [N, C, …] over the channels c-below … c+above. On CUDA a product with a band matrix of ones
+// takes a tenth of the time of Pad and Slice.
 func (c *call) acrossChannels(t string, channels, below, above int64) string {
 	if below+above == 0 {
 		return t

@@ -9,15 +9,15 @@ import (
 	"winnow/backbone/graph"
 )
 
-// reduction describes what a node sums over: axes of x, none negative.
+// reduction describes the axes of x that a Reduce node reduces, none negative.
 type reduction struct {
 	x    string
 	axes []int64
-	kept bool // the axes stay, with size 1
+	kept bool // the output keeps the axes, with size 1
 }
 
 // readReduction reads a Reduce node. Its axes are an attribute or, in newer operator sets, an input. If they are
-// omitted it is over all axes, or over none with noop_with_empty_axes.
+// omitted, all axes are reduced, or none if noop_with_empty_axes is set.
 func (c *call) readReduction() (reduction, error) {
 	x := c.inputName(0)
 	shape := c.forwardShape(x)
@@ -31,7 +31,7 @@ func (c *call) readReduction() (reduction, error) {
 	return reduction{x: x, axes: axes, kept: c.Int("keepdims", 1) != 0}, err
 }
 
-// readAxes returns a list of axes, none negative, or nil if it is omitted.
+// readAxes returns a list of axes, none negative, or nil if the list is omitted.
 func (c *call) readAxes(i int, attribute string, rank int) ([]int64, error) {
 	axes, err := c.readIntList(i, attribute)
 	list := slices.Clone(axes)
@@ -40,13 +40,13 @@ func (c *call) readAxes(i int, attribute string, rank int) ([]int64, error) {
 			list[j] = a + int64(rank)
 		}
 		if list[j] < 0 || list[j] >= int64(rank) {
-			return nil, fmt.Errorf("axes %v: found rank %d", axes, rank)
+			return nil, fmt.Errorf("axes %v: out of range for rank %d", axes, rank)
 		}
 	}
 	return list, err
 }
 
-// allAxes returns the axes of a rank.
+// allAxes returns the list of axes of a tensor of this rank.
 func allAxes(rank int) []int64 {
 	axes := make([]int64, rank)
 	for a := range axes {
@@ -55,21 +55,21 @@ func allAxes(rank int) []int64 {
 	return axes
 }
 
-// readIntList returns a list of integers that newer operator sets give as the i-th input and older ones as an
-// attribute, or nil if it is omitted.
+// readIntList returns a list of integers, which newer operator sets give as the i-th input and older ones as an
+// attribute. It returns nil if the list is omitted.
 func (c *call) readIntList(i int, attribute string) ([]int64, error) {
 	if c.inputName(i) == "" {
 		return c.Ints(attribute), nil
 	}
 	v, ok := c.knownInts(c.inputName(i))
 	if !ok {
-		return nil, fmt.Errorf("%s: %q is computed when the network runs, expected a constant", attribute,
+		return nil, fmt.Errorf("%s: %q is known only when the network runs, expected a constant", attribute,
 			c.inputName(i))
 	}
 	return v, nil
 }
 
-// standReduced reshapes a tensor of the output's shape so that it has the reduced axes, with size 1.
+// standReduced reshapes a tensor of the output's shape to have the reduced axes with size 1.
 func (c *call) standReduced(t string, r reduction) string {
 	if r.kept || len(r.axes) == 0 {
 		return t
@@ -77,7 +77,7 @@ func (c *call) standReduced(t string, r reduction) string {
 	return c.addOp("Unsqueeze", []string{t, c.constInts(r.axes...)})
 }
 
-// spreadReduced repeats a standing tensor along the reduced axes.
+// spreadReduced repeats the result of standReduced along the reduced axes.
 func (c *call) spreadReduced(t string, r reduction) string {
 	if len(r.axes) == 0 {
 		return t
@@ -93,7 +93,7 @@ func (c *call) spreadReduced(t string, r reduction) string {
 	return c.addOp("Expand", []string{t, c.constInts(to...)})
 }
 
-// countSummed returns the number of elements in each sum: a constant if the sizes are known.
+// countSummed returns the number of elements in each sum, as a constant if the sizes are known.
 func (c *call) countSummed(r reduction) string {
 	shape, n := c.forwardShape(r.x), 1.0
 	for _, a := range r.axes {
@@ -106,9 +106,9 @@ func (c *call) countSummed(r reduction) string {
 	return c.constScalar(r.x, n)
 }
 
-// reduceRule returns the rule of a y = f(x) that reduces axes. In its formula y and dy have the reduced axes, with size
-// 1; spread repeats a tensor along them, total sums over them, count is the number of elements and cast casts to
-// numbers.
+// reduceRule returns the rule of a reduction y = f(x). In its formula y and dy have the reduced axes with size 1;
+// spread repeats a tensor along these axes, total sums over them, count is the number of elements, and cast casts
+// booleans to numbers.
 func reduceRule(formula string) rule {
 	return func(c *call) error {
 		r, err := c.readReduction()
@@ -132,8 +132,8 @@ func reduceRule(formula string) rule {
 	}
 }
 
-// overSome is over, and rejects a reduction over no axes: runtimes disagree on whether f is then applied to the
-// elements.
+// overSome is like reduceRule, but rejects a reduction over no axes, because runtimes differ on whether f is then
+// applied to the elements.
 func overSome(formula string) rule {
 	return func(c *call) error {
 		if r, err := c.readReduction(); err == nil && len(r.axes) == 0 && len(c.forwardShape(r.x)) > 0 {
@@ -143,4 +143,4 @@ func overSome(formula string) rule {
 	}
 }
 
-var errRank = errors.New("its rank is not known")
+var errRank = errors.New("the rank is not known")

@@ -66,7 +66,7 @@ func TestLayerNorms(t *testing.T) {
 	})
 }
 
-// For equal values central differences are meaningless; this checks torch's choice.
+// Central differences are meaningless for equal values; this test checks that winnow chooses as torch does.
 func TestTies(t *testing.T) {
 	for _, c := range []struct {
 		name  string

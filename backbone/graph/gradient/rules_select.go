@@ -8,13 +8,13 @@ import (
 	"winnow/backbone/graph"
 )
 
-// cut is the range that a Slice node takes along one axis.
+// cut is the range that a Slice node selects along one axis.
 type cut struct{ axis, start, end, step int64 }
 
-// takesAll reports whether the cut takes everything, whatever the size of the axis.
+// takesAll reports whether the range is the whole axis, whatever its size.
 func (s cut) takesAll() bool { return s.start == 0 && s.end >= math.MaxInt32 && s.step == 1 }
 
-// readCuts reads a Slice node: attributes before set 10, inputs since.
+// readCuts reads the ranges of a Slice node. They are attributes before operator set 10, and inputs since.
 func (c *call) readCuts(rank int) ([]cut, error) {
 	var lists [4][]int64
 	for i, name := range []string{"starts", "ends", "axes", "steps"} {
@@ -42,14 +42,14 @@ func (c *call) readCuts(rank int) ([]cut, error) {
 			a += int64(rank)
 		}
 		if a < 0 || a >= int64(rank) || steps[i] == 0 {
-			return nil, fmt.Errorf("axis %d, step %d: found rank %d", axes[i], steps[i], rank)
+			return nil, fmt.Errorf("axis %d, step %d: expected rank %d, step not 0", axes[i], steps[i], rank)
 		}
 		list[i] = cut{a, starts[i], ends[i], steps[i]}
 	}
 	return list, nil
 }
 
-// deriveSlice puts the gradient back at its places, with zeros around and between them.
+// deriveSlice puts the gradient back at the selected places, with zeros elsewhere.
 func deriveSlice(c *call) error {
 	shape := c.forwardShape(c.inputName(0))
 	if shape == nil {
@@ -86,7 +86,7 @@ func deriveSlice(c *call) error {
 	return nil
 }
 
-// cutPlaces returns the places taken from an axis of size n, with ends beyond the axis clipped.
+// cutPlaces returns the indices selected along an axis of size n. Ends beyond the axis are clipped.
 func (s cut) cutPlaces(n int64) (places []int64) {
 	clamp := func(v, low, high int64) int64 {
 		if v < 0 {
@@ -108,8 +108,8 @@ func (s cut) cutPlaces(n int64) (places []int64) {
 	return places
 }
 
-// putBack spreads a gradient over n places along an axis, with zeros at places that get none. Each place
-// gathers its own part of the gradient, which has a zero appended. The places must differ.
+// putBack spreads a gradient over n places along an axis. The gradient is extended by a zero, and each place gathers
+// its part of the gradient, or the zero. The places must differ.
 func (c *call) putBack(grad string, axis, n int64, places []int64) string {
 	from := slices.Repeat([]int64{int64(len(places))}, int(n))
 	for i, p := range places {
@@ -122,7 +122,7 @@ func (c *call) putBack(grad string, axis, n int64, places []int64) string {
 		graph.Int("axis", axis))
 }
 
-// deriveGather sums the gradient over all outputs that were filled from the same place.
+// deriveGather sums the gradients of all outputs that were read from the same place.
 func deriveGather(c *call) error {
 	x, at := c.inputName(0), c.inputName(1)
 	axis, shape, err := c.readAxis(x, 0)
@@ -131,7 +131,7 @@ func deriveGather(c *call) error {
 	}
 	rank, n := len(c.forwardShape(at)), shape[axis]
 	if c.forwardShape(at) == nil {
-		return fmt.Errorf("shape of %q: found ?, expected a known rank", at)
+		return fmt.Errorf("shape of %q: found an unknown rank, expected a known one", at)
 	}
 	places, known := c.knownInts(at)
 	places = slices.Clone(places)
@@ -153,7 +153,7 @@ func deriveGather(c *call) error {
 	return nil
 }
 
-// areDistinct normalises negative places to 0..n-1, and reports whether all places differ.
+// areDistinct maps negative places to 0..n-1, in place, and reports whether all places differ.
 func areDistinct(places []int64, n int64) bool {
 	seen := map[int64]bool{}
 	for i, p := range places {
@@ -169,8 +169,8 @@ func areDistinct(places []int64, n int64) bool {
 	return true
 }
 
-// scatterGrad adds up the gradient of a Gather at the places it read. It merges the axes of the indices into one
-// and scatters with ScatterElements, which adds in a fixed order; ScatterND does not.
+// scatterGrad adds up the gradient of a Gather at the places that the Gather read. It merges the axes of the indices
+// into one and uses ScatterElements, because that adds in a fixed order, unlike ScatterND.
 func (c *call) scatterGrad(axis int64, shape graph.Shape, rank int) string {
 	x := c.inputName(0)
 	whole := c.addForward("Shape", []string{x})

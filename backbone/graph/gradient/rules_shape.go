@@ -8,13 +8,13 @@ import (
 	"winnow/backbone/graph"
 )
 
-// deriveReshape is the rule for the same elements in the same order.
+// deriveReshape handles operators that keep all elements in the same order.
 func deriveReshape(c *call) error {
 	c.giveGrad(0, c.reshapeLike(c.grad[0], c.inputName(0)))
 	return nil
 }
 
-// deriveTranspose puts every axis back. Without perm the order is reversed, and so is the gradient's.
+// deriveTranspose applies the inverse order of axes to the gradient. Without perm both orders are reversals.
 func deriveTranspose(c *call) error {
 	perm := c.Ints("perm")
 	if perm == nil {
@@ -24,7 +24,7 @@ func deriveTranspose(c *call) error {
 	back := make([]int64, len(perm))
 	for i, p := range perm {
 		if p < 0 || p >= int64(len(perm)) {
-			return fmt.Errorf("perm %v is not an order of axes", perm)
+			return fmt.Errorf("perm %v is not a permutation of the axes", perm)
 		}
 		back[p] = int64(i)
 	}
@@ -32,10 +32,10 @@ func deriveTranspose(c *call) error {
 	return nil
 }
 
-// deriveExpand sums over repeated axes.
+// deriveExpand sums the gradient over repeated axes.
 func deriveExpand(c *call) error { return c.giveReduced(0, func() string { return c.grad[0] }) }
 
-// readAxis returns the axis attribute, normalised for a shape of known rank, and the shape.
+// readAxis returns the axis attribute as a non-negative number, and the shape of the tensor, whose rank must be known.
 func (c *call) readAxis(tensor string, otherwise int64) (int64, graph.Shape, error) {
 	shape := c.forwardShape(tensor)
 	a := c.Int("axis", otherwise)
@@ -48,7 +48,7 @@ func (c *call) readAxis(tensor string, otherwise int64) (int64, graph.Shape, err
 	return a, shape, nil
 }
 
-// emitSize returns the size of a forward tensor along an axis, as a list of one.
+// emitSize returns the size of a forward tensor along an axis, as a list of one element.
 func (c *call) emitSize(tensor string, axis int64) string {
 	if d := c.forwardShape(tensor)[axis]; d.Known() {
 		return c.constInts(d.Size)
@@ -56,7 +56,7 @@ func (c *call) emitSize(tensor string, axis int64) string {
 	return c.addOp("Gather", []string{c.addForward("Shape", []string{tensor}), c.constInts(axis)})
 }
 
-// deriveConcat splits the gradient into the parts.
+// deriveConcat splits the gradient into the parts that were concatenated.
 func deriveConcat(c *call) error {
 	axis, _, err := c.readAxis(c.Outputs[0], 1)
 	if err != nil {
@@ -88,7 +88,7 @@ func deriveConcat(c *call) error {
 	return nil
 }
 
-// deriveSplit joins the gradients of the parts again; a part without a gradient is zeros.
+// deriveSplit concatenates the gradients of the parts; a part without a gradient contributes zeros.
 func deriveSplit(c *call) error {
 	axis, _, err := c.readAxis(c.inputName(0), 0)
 	if err != nil {
@@ -110,8 +110,8 @@ func (c *call) emitZeros(tensor string) string {
 	return c.addOp("Expand", []string{c.constScalar(tensor, 0), c.addForward("Shape", []string{tensor})})
 }
 
-// deriveTile splits every axis into repetitions and size, and sums over the repetitions. Axes of one element may be
-// repeated any number of times, as one row of tokens is for each image.
+// deriveTile splits every axis into repetitions and size, and sums over the repetitions. An axis of one element may be
+// repeated any number of times, such as a token that is repeated for each image.
 func deriveTile(c *call) error {
 	repeats, ok := c.knownInts(c.inputName(1))
 	shape, out := c.forwardShape(c.inputName(0)), c.forwardShape(c.Outputs[0])
@@ -150,7 +150,7 @@ func deriveTile(c *call) error {
 	return nil
 }
 
-// derivePad removes the padding; negative padding, which cut, is replaced by zeros.
+// derivePad removes the padding. Negative padding removed elements, whose gradient is zero.
 func derivePad(c *call) error {
 	rank := len(c.forwardShape(c.inputName(0)))
 	before, after, err := c.readPads(rank)
@@ -185,7 +185,7 @@ func derivePad(c *call) error {
 	return nil
 }
 
-// readPads returns what a Pad node adds before and after each axis: an attribute before set 11, inputs since.
+// readPads returns the padding before and after each axis: an attribute before operator set 11, an input since.
 func (c *call) readPads(rank int) (before, after []int64, err error) {
 	if c.wantsGrad(2) {
 		return nil, nil, fmt.Errorf("its value %q depends on a weight, expected a constant", c.inputName(2))

@@ -7,7 +7,7 @@ import (
 	"winnow/backbone/graph"
 )
 
-// with returns a case's build: one node over the case's inputs and constant lists of integers.
+// with returns a builder of one node over the case's inputs and constant lists of integers.
 func with(name string, lists [][]int64, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
 	return func(b *graph.Builder, in []string) string {
 		for _, l := range lists {
@@ -88,7 +88,7 @@ func TestArrangements(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	// parts joins the parts of a split again in another order, the first one squared.
+	// parts concatenates the parts of a split in another order, with the first part squared.
 	parts := func(n int, use []int, lists [][]int64, attributes ...*graph.Attribute) func(b *graph.Builder,
 		in []string) string {
 		return func(b *graph.Builder, in []string) string {

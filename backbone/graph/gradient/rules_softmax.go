@@ -2,8 +2,8 @@ package gradient
 
 import "winnow/backbone/graph"
 
-// softmaxAxes returns the axes that a softmax sums over: the named one, by default the last; before set 13 all
-// from the named one on, by default the second.
+// softmaxAxes returns the axes that a softmax sums over: from operator set 13 on the given axis, by default the last;
+// before that all axes from the given axis on, by default the second.
 func (c *call) softmaxAxes() ([]int64, error) {
 	rank := int64(len(c.forwardShape(c.inputName(0))))
 	if rank == 0 {
@@ -29,7 +29,7 @@ func (c *call) emitTotal(t string, axes []int64) string {
 	return c.addOp("ReduceSum", []string{t, c.constInts(axes...)}, graph.Int("keepdims", 1))
 }
 
-// softmaxRule returns the rule of a softmax; in its formula total sums over its axes.
+// softmaxRule returns the rule of a softmax. In its formula, total sums over the softmax's axes.
 func softmaxRule(formula string) rule {
 	return func(c *call) error {
 		axes, err := c.softmaxAxes()
@@ -44,7 +44,7 @@ func softmaxRule(formula string) rule {
 	}
 }
 
-// softmax: y_i = e^x_i/Σe^x_j, ∂L/∂x = y·(∂L/∂y - Σ ∂L/∂y·y).
+// deriveSoftmax: for y_i = e^x_i/Σe^x_j, ∂L/∂x = y·(∂L/∂y - Σ ∂L/∂y·y).
 func deriveSoftmax(c *call) error {
 	y := c.Outputs[0]
 	if axes, err := c.softmaxAxes(); err == nil && c.rows(y) && len(axes) == 1 &&

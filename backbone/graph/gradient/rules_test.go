@@ -10,7 +10,7 @@ import (
 	"winnow/backbone/graph/gradient"
 )
 
-// x is a drawn array, away from 0 if a rule has a kink there.
+// x returns an array of random numbers between -1 and 1.
 func x(seed uint64, dims ...int64) array { return drawn(seed, -1, 1, dims...) }
 
 func positive(seed uint64, dims ...int64) array { return drawn(seed, 0.3, 2, dims...) }
@@ -51,7 +51,7 @@ func TestArithmetic(t *testing.T) {
 		ruleCase{name: "Sum of three", in: []array{x(1, 3, 4), x(2, 4), x(3, 3, 1)}, build: op("Sum")},
 		ruleCase{name: "Mean of three", typ: graph.Float32, in: []array{x(1, 3, 4), x(2, 4), x(3, 3, 1)},
 			build: op("Mean")},
-		// the free batch turns out to be 1
+		// the free batch size is 1 at run time
 		ruleCase{name: "free and fixed", in: []array{x(1, 1, 4), x(2, 3, 4)}, build: op("Mul")},
 		ruleCase{name: "free and fixed alike", in: []array{x(1, 3, 4), x(2, 3, 4)}, build: op("Mul")},
 		ruleCase{name: "free under more", in: []array{x(1, 1, 4), x(2, 2, 3, 4)}, build: op("Mul")},
@@ -97,7 +97,7 @@ func TestProducts(t *testing.T) {
 	runCases(t, cases)
 }
 
-// TestDocumented: the page about models lists the operators that have a derivative.
+// TestDocumented checks that the page about models lists the operators that have a derivative.
 func TestDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/models-reference.md")
 	if err != nil {

@@ -6,22 +6,22 @@ import (
 	"winnow/backbone/graph"
 )
 
-// window describes the windows along the spatial axes of Conv and the pools, with all sizes known: window o
-// along an axis covers the places
+// window describes the windows of Conv and the pools along the spatial axes, with all sizes known. Along an axis,
+// window o covers the places
 //
 //	o·stride - before + t·dilation,   t = 0 … kernel-1,   o = 0 … out-1
 //
-// of the input; places outside it are padding. after is the padding that makes the last window fit exactly:
-// negative if the stride leaves a remainder that no window reads, and more than the attribute if ceil_mode lets
-// a last window extend beyond it.
+// of the input; places outside of the input are padding. after is the padding that makes the last window fit exactly:
+// negative if the stride leaves places that no window reads, and more than the attribute if ceil_mode allows the last
+// window to extend beyond the attribute's padding.
 type window struct {
 	in, out                       []int64
 	kernel, stride, dilation      []int64
 	before, after                 []int64
-	declaredBefore, declaredAfter []int64 // padding as in the attributes
+	declaredBefore, declaredAfter []int64 // padding given by the attributes
 }
 
-// readWindow reads the geometry of the node from its attributes and the shapes of its first input and output.
+// readWindow reads the geometry from the node's attributes and the shapes of its first input and output.
 func (c *call) readWindow(kernel []int64) (*window, error) {
 	x, y := c.forwardShape(c.inputName(0)), c.forwardShape(c.Outputs[0])
 	n := len(x) - 2
@@ -31,14 +31,14 @@ func (c *call) readWindow(kernel []int64) (*window, error) {
 	w := &window{kernel: kernel}
 	for i := range n {
 		if !x[2+i].Known() || !y[2+i].Known() {
-			return nil, fmt.Errorf("found input %q of shape %v, expected known sizes behind [N, C]", c.inputName(0), x)
+			return nil, fmt.Errorf("found input %q of shape %v, expected known sizes after [N, C]", c.inputName(0), x)
 		}
 		w.in, w.out = append(w.in, x[2+i].Size), append(w.out, y[2+i].Size)
 	}
 	w.stride, w.dilation = c.spatialCopy("strides", n, 1), c.spatialCopy("dilations", n, 1)
 	pads := c.spatialCopy("pads", 2*n, 0)
 	if len(w.kernel) != n || w.stride == nil || w.dilation == nil || pads == nil {
-		return nil, fmt.Errorf("found attributes that do not fit %d spatial axes", n)
+		return nil, fmt.Errorf("found attributes that do not match the %d spatial axes", n)
 	}
 	w.declaredBefore, w.declaredAfter = pads[:n], pads[n:]
 	auto := c.Text("auto_pad", "NOTSET")
@@ -58,8 +58,8 @@ func (c *call) readWindow(kernel []int64) (*window, error) {
 	return w, nil
 }
 
-// spatialCopy returns a copy of an attribute with one number per axis, or the default for each, or nil if its
-// length is wrong.
+// spatialCopy returns a copy of an attribute with one number per axis. It returns the default for each axis if the
+// attribute is omitted, and nil if its length is wrong.
 func (c *call) spatialCopy(name string, n int, otherwise int64) []int64 {
 	list := make([]int64, n)
 	given := c.Ints(name)
@@ -89,7 +89,7 @@ func multiplyAll(list []int64) int64 {
 	return p
 }
 
-// addPadding adds the padding around x [N, C, in…], so that every window is inside.
+// addPadding adds the padding around x [N, C, in…], so that every window is inside the result.
 func (c *call) addPadding(x string, w *window, value string) string {
 	n := len(w.in)
 	pads, some := make([]int64, 2*(n+2)), false
@@ -107,7 +107,7 @@ func (c *call) addPadding(x string, w *window, value string) string {
 	return c.addOp("Pad", inputs)
 }
 
-// takeTap takes from padded [N, C, …] the values at one place of every window: [N, C, out…].
+// takeTap returns the value at one tap of every window of the padded tensor [N, C, …], as [N, C, out…].
 func (c *call) takeTap(padded string, w *window, at []int64) string {
 	var starts, ends, axes, steps []int64
 	for i := range at {
@@ -126,7 +126,7 @@ func (c *call) takeTap(padded string, w *window, at []int64) string {
 		c.constInts(steps...)})
 }
 
-// channelCount returns the known size of axis 1.
+// channelCount returns the size of axis 1, which must be known.
 func (c *call) channelCount(tensor string) (int64, error) {
 	if s := c.forwardShape(tensor); len(s) > 1 && s[1].Known() {
 		return s[1].Size, nil
@@ -134,7 +134,7 @@ func (c *call) channelCount(tensor string) (int64, error) {
 	return 0, fmt.Errorf("found %q of shape %v, expected a known number of channels", tensor, c.forwardShape(tensor))
 }
 
-// fixedSizes returns the shape of a weight, whose sizes must all be known.
+// fixedSizes returns the shape of a tensor, whose sizes must all be known.
 func (c *call) fixedSizes(tensor string) ([]int64, error) {
 	s := c.forwardShape(tensor)
 	out := make([]int64, len(s))
@@ -150,5 +150,5 @@ func (c *call) fixedSizes(tensor string) ([]int64, error) {
 	return out, nil
 }
 
-// isFloat32 reports whether a tensor is float32; the CPU has some kernels only for that type.
+// isFloat32 reports whether a tensor is float32. Some CPU kernels exist only for that type.
 func (c *call) isFloat32(tensor string) bool { return c.dtypeOf(tensor) == graph.Float32 }

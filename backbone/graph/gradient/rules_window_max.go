@@ -6,8 +6,8 @@ import (
 	"winnow/backbone/graph"
 )
 
-// maxPool gives each window's gradient to the place of its maximum, the first of several equal ones (as in ONNX
-// Runtime's Indices, and in torch).
+// maxPool passes each window's gradient to the place of its maximum, or of the first of several equal maxima (as in
+// ONNX Runtime's Indices, and in torch).
 func maxPool(c *call) error {
 	w, err := c.readWindow(c.Ints("kernel_shape"))
 	if err != nil {
@@ -42,8 +42,8 @@ func maxPool(c *call) error {
 	return nil
 }
 
-// maximaPlaces returns the places of the maxima. Before set 8 the operator does not output them, and with storage_order
-// it counts columns first: the backward pass then looks for the maxima again.
+// maximaPlaces returns the places of the maxima. Before operator set 8 the operator does not output them, and with
+// storage_order it counts columns first; in both cases the backward pass finds the maxima again.
 func (c *call) maximaPlaces() string {
 	if c.r.f.opsetVersion() >= 8 && c.Int("storage_order", 0) == 0 {
 		return c.outputName(1)
@@ -54,8 +54,8 @@ func (c *call) maximaPlaces() string {
 		})...)[1]
 }
 
-// reluBefore reports whether a node reads a Relu's output that nothing else reads. A window's maximum is
-// positive exactly where the Relu passes on the gradient, and there are fewer windows than places. So the
+// reluBefore reports whether a node reads the output of a Relu that no other node reads. A window's maximum is
+// positive exactly where the Relu passes the gradient on, and there are fewer windows than places. Therefore the
 // gradient is cut before it is spread, and the Relu's output need not be stored.
 func (r *reverse) reluBefore(n *graph.Node) bool {
 	x, relu, readers := n.Inputs[0], false, 0
@@ -68,7 +68,7 @@ func (r *reverse) reluBefore(n *graph.Node) bool {
 	return relu && readers == 1 && x != r.o.Output
 }
 
-// globalMaxPool gives a channel's gradient to the first place of its maximum.
+// globalMaxPool passes a channel's gradient to the first place of its maximum.
 func globalMaxPool(c *call) error {
 	x := c.inputName(0)
 	sizes := c.forwardShape(x)

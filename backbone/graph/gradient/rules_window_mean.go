@@ -8,10 +8,10 @@ import (
 )
 
 func errFree(c *call, tensor string) error {
-	return fmt.Errorf("found input %q of shape %v, expected known sizes behind [N, C]", tensor, c.forwardShape(tensor))
+	return fmt.Errorf("found input %q of shape %v, expected known sizes after [N, C]", tensor, c.forwardShape(tensor))
 }
 
-// averagePool spreads each window's gradient evenly over the places it averaged.
+// averagePool divides each window's gradient equally among the places that it averaged.
 func averagePool(c *call) error {
 	w, err := c.readWindow(c.Ints("kernel_shape"))
 	if err != nil {
@@ -34,8 +34,8 @@ func averagePool(c *call) error {
 	return nil
 }
 
-// windowShares returns a constant [out…] of 1/(number of places that each window averages). With count_include_pad
-// all places count, as far as the declared padding extends, else those inside the input.
+// windowShares returns a constant [out…] of 1/(number of places that each window averages). With count_include_pad all
+// places within the declared padding count, otherwise only those inside the input.
 func (c *call) windowShares(w *window) string {
 	include := c.Int("count_include_pad", 0) != 0
 	counts := []float64{1}
@@ -64,7 +64,7 @@ func (c *call) windowShares(w *window) string {
 	})
 }
 
-// constNumbers returns a constant with the element type of a forward tensor: f of each value.
+// constNumbers returns a constant of f(v) for each value v, with the element type of the forward tensor like.
 func (c *call) constNumbers(key, like string, values []float64, dims []int64, f func(float64) float64) string {
 	t := c.dtypeOf(like)
 	return c.addConstant(fmt.Sprint(key, t), func(name string) *graph.Tensor {
@@ -76,7 +76,7 @@ func (c *call) constNumbers(key, like string, values []float64, dims []int64, f 
 	})
 }
 
-// globalAveragePool spreads a channel's gradient evenly.
+// globalAveragePool divides a channel's gradient equally among its places.
 func globalAveragePool(c *call) error {
 	x := c.inputName(0)
 	to, places := []int64{1, 1}, int64(1)

@@ -8,8 +8,8 @@ import (
 	"winnow/backbone/graph"
 )
 
-// apart returns numbers that differ by at least 0.1, in random order: no step of a central difference changes
-// which is the largest.
+// apart returns numbers that differ by at least 0.1, in random order, so that a step of a central difference does not
+// change which number is the largest.
 func apart(seed uint64, dims ...int64) array {
 	a := drawn(seed, 0, 1, dims...)
 	for i, p := range rand.New(rand.NewPCG(seed, 2)).Perm(len(a.data)) {
@@ -86,7 +86,7 @@ func TestPools(t *testing.T) {
 	})
 }
 
-// TestMaxPoolBehindRelu: the gradient is cut before it is spread, unless something else also reads the Relu.
+// TestMaxPoolBehindRelu checks that the gradient is cut before it is spread, unless another node also reads the Relu.
 func TestMaxPoolBehindRelu(t *testing.T) {
 	pool := func(b *graph.Builder, x string) string {
 		return b.Node("MaxPool", []string{x}, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2),
@@ -115,7 +115,7 @@ func TestMaxPoolBehindRelu(t *testing.T) {
 	for _, name := range d.Saved {
 		for _, n := range d.Forward.Graph.Nodes {
 			if n.Op == "Relu" && n.Outputs[0] == name {
-				t.Errorf("the output of Relu is kept")
+				t.Errorf("the output of Relu is stored")
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func TestBatchStatistics(t *testing.T) {
 	})
 }
 
-// TestMaxPoolTies: if several places of a window have its maximum, the first of them gets the whole gradient.
+// TestMaxPoolTies checks that the first of several equal maxima in a window gets the whole gradient.
 func TestMaxPoolTies(t *testing.T) {
 	ones := array{dims: []int64{1, 1, 4, 4}, data: slices.Repeat([]float64{1}, 16)}
 	for _, c := range []struct {
@@ -168,7 +168,7 @@ func TestMaxPoolTies(t *testing.T) {
 	}
 }
 
-// TestSpoiledPoolsAndNormsAreSeen breaks one node of each derivative; central differences must show it.
+// TestSpoiledPoolsAndNormsAreSeen changes one node of each derivative. Central differences must detect the change.
 func TestSpoiledPoolsAndNormsAreSeen(t *testing.T) {
 	kernel, overlap := graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 1, 1)
 	for _, c := range []struct {
@@ -178,7 +178,7 @@ func TestSpoiledPoolsAndNormsAreSeen(t *testing.T) {
 		{f32("MaxPool", op("MaxPool", kernel, overlap), apart(1, 2, 2, 5, 6)), func(m *graph.Model) bool {
 			for _, n := range m.Graph.Nodes {
 				if n.Op == "ScatterElements" {
-					n.Attributes = nil // the last window wins instead of the sum
+					n.Attributes = nil // the last window overwrites instead of adding
 					return true
 				}
 			}
@@ -210,7 +210,7 @@ func TestSpoiledPoolsAndNormsAreSeen(t *testing.T) {
 				t.Fatalf("unspoiled: off by %.3g", off)
 			}
 			if !c.spoil(d.Backward) {
-				t.Fatalf("nothing to spoil among %s", ops(d.Backward))
+				t.Fatalf("found no node to spoil among %s", ops(d.Backward))
 			}
 			if off := difference(t, d, values, c.typ); !(off > 0.05) {
 				t.Errorf("spoiled: a wrong gradient passed, off by %.3g", off)

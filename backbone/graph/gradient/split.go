@@ -7,21 +7,21 @@ import (
 	"winnow/backbone/graph"
 )
 
-// Split cuts a model in two where training begins. The live model contains every node that a trained weight can
-// change and that the output needs. The frozen model computes what the live one reads from the rest.
+// Split cuts a model in two at the point where training begins. The live model contains every node that the output
+// needs and that depends on a trained weight. The frozen model computes the tensors that the live model reads from the
+// other nodes.
 //
 //	image → frozen → boundary → live → output
 //
-// The boundary may be several tensors, if a residual connection crosses the cut. They are the outputs of the
-// frozen model and the data inputs of the live model, which also has the image as an input if a live node reads
-// it. frozen is nil if nothing comes before the live part.
+// The boundary consists of several tensors if a residual connection crosses the cut. They are the outputs of the
+// frozen model and the data inputs of the live model. If a live node reads the image, the image is an input of the
+// live model as well. frozen is nil if no node precedes the live part.
 //
-// A boundary tensor is float32 with the images along its first axis and otherwise known sizes, so that it can
-// be stored image by image. If the model takes a single image, the first axis is 1. Everything else that the live
-// part reads it computes itself: shapes and the integers derived from them, masks, what depends on no image, and
-// tensors whose first axis is not the images.
-// The shape of a frozen tensor is replaced by the number of images and its known sizes. Both models keep the
-// names of m, neither changes m, and together they compute the same as m.
+// A boundary tensor is float32 with the images along its first axis and otherwise known sizes, so that it can be stored
+// image by image. If the model takes a single image, the first axis is 1. The live part computes all other tensors that
+// it reads itself: shapes and integers derived from them, masks, tensors that do not depend on an image, and tensors
+// whose first axis is not the images. The shape of a frozen tensor is replaced by the number of images and the known
+// sizes. Both models keep the names of m, m is not changed, and together the two models compute the same output as m.
 func Split(m *graph.Model, output string, weights []string) (frozen, live *graph.Model, boundary []string, err error) {
 	s, err := newParting(m, output, weights)
 	if err != nil {
@@ -38,7 +38,7 @@ func Split(m *graph.Model, output string, weights []string) (frozen, live *graph
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	for _, v := range s.m.Graph.Nodes { // in the order in which they are computed
+	for _, v := range s.m.Graph.Nodes { // in the order of execution
 		for _, out := range v.Outputs {
 			if s.crosses[out] {
 				boundary = append(boundary, out)
@@ -56,16 +56,16 @@ func Split(m *graph.Model, output string, weights []string) (frozen, live *graph
 	return frozen, live, boundary, nil
 }
 
-// parting is a model while it is cut.
+// parting is the state of cutting a model.
 type parting struct {
 	m       *graph.Model
 	makers  map[string]*graph.Node
 	facts   map[string]*graph.ValueInfo
 	images  map[string]bool      // data inputs
-	batch   map[string]bool      // names of the free sizes that are the number of images
-	single  bool                 // the model takes one image at a time
-	varies  map[string]bool      // tensors whose values depend on an image, not only on its shape
-	live    map[*graph.Node]bool // nodes that a trained weight changes
+	batch   map[string]bool      // names of free sizes that are the number of images
+	single  bool                 // whether the model takes one image at a time
+	varies  map[string]bool      // tensors whose values, not only whose shape, depend on an image
+	live    map[*graph.Node]bool // nodes that depend on a trained weight
 	copied  map[*graph.Node]bool // frozen nodes that the live model also computes
 	crosses map[string]bool      // tensors on the boundary
 	direct  map[string]bool      // images that the live model reads
@@ -94,7 +94,7 @@ func newParting(m *graph.Model, output string, weights []string) (*parting, erro
 	return s, s.markLive(output, weights)
 }
 
-// nameImages names an unnamed free number of images. The name identifies tensors that hold one row per image.
+// nameImages names the free size of the images' first axis. The name identifies tensors that hold one row per image.
 func nameImages(m *graph.Model) *graph.Model {
 	c := graph.Extend(m).Model()
 	for i, in := range c.Graph.Inputs {
@@ -108,13 +108,13 @@ func nameImages(m *graph.Model) *graph.Model {
 	return c
 }
 
-// markLive finds the live nodes and what depends on images.
+// markLive marks the live nodes and the tensors that depend on images.
 func (s *parting) markLive(output string, weights []string) error {
 	changes := map[string]bool{}
 	for _, w := range weights {
 		n := s.makers[w]
 		if s.m.Graph.Initializer(w) == nil && (n == nil || n.ConstantValue() == nil) {
-			return fmt.Errorf("gradient: weight %q: the part of the model that makes %q has no "+
+			return fmt.Errorf("gradient: weight %q: the part of the model that computes %q has no "+
 				"initializer of that name", w, output)
 		}
 		changes[w] = true
@@ -138,14 +138,14 @@ func (s *parting) markLive(output string, weights []string) error {
 	return nil
 }
 
-// wantTensor records that the live model reads a tensor: it is on the boundary, is an image, or is computed there
-// too.
+// wantTensor records that the live model reads a tensor: the tensor crosses the boundary, is an image, or is computed
+// again in the live model.
 func (s *parting) wantTensor(tensor string) {
 	n := s.makers[tensor]
 	switch {
 	case s.images[tensor]:
 		s.direct[tensor] = true
-	case n == nil || s.live[n] || s.copied[n] || s.crosses[tensor]: // an initializer, or already there
+	case n == nil || s.live[n] || s.copied[n] || s.crosses[tensor]: // a constant, or already handled
 	case s.isStorable(tensor):
 		s.crosses[tensor] = true
 	default:
@@ -190,12 +190,12 @@ func (s *parting) isRewritable(n *graph.Node) bool {
 	return isFixed(v.Shape) || s.countsImages(v.Shape) && isFixed(v.Shape[1:])
 }
 
-// listReads lists the tensors that a node reads, including those that graphs inside it read from outside.
+// listReads lists the tensors that a node reads, including those that its subgraphs read from outside.
 func listReads(n *graph.Node) []string {
 	names := slices.DeleteFunc(slices.Clone(n.Inputs), func(name string) bool { return name == "" })
 	for _, sub := range n.Subgraphs() {
 		for _, inner := range sub.Nodes {
-			// includes what the inner graph makes itself, which no outer node makes
+			// may include names defined in the subgraph, which is harmless
 			names = append(names, listReads(inner)...)
 		}
 		for _, out := range sub.Outputs {

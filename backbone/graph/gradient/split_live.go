@@ -28,7 +28,7 @@ func (s *parting) liveModel(output string) (*graph.Model, error) {
 		}
 	}
 	g.Inputs = inputs
-	count := "" // the number of images, once a shape needs it
+	count := "" // tensor with the number of images, created when a shape needs it
 	for _, n := range nodes {
 		switch {
 		case s.shapes[n]:
@@ -73,7 +73,7 @@ func (s *parting) writeShape(b *graph.Builder, n *graph.Node, count *string) err
 	return nil
 }
 
-// countImages adds the number of images, as a list of one, taken from any input that has it.
+// countImages adds a list of one element with the number of images, taken from an input that has this size.
 func (s *parting) countImages(b *graph.Builder, count *string) error {
 	for _, in := range b.Model().Graph.Inputs {
 		if s.crosses[in.Name] || s.direct[in.Name] && s.countsImages(in.Shape) {
@@ -82,10 +82,10 @@ func (s *parting) countImages(b *graph.Builder, count *string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("gradient: split: the live part reads no tensor with the number of images among its sizes")
+	return fmt.Errorf("gradient: split: no input of the live part has the number of images among its sizes")
 }
 
-// dropInputs removes inputs that nothing reads.
+// dropInputs removes the inputs that no node reads.
 func (s *parting) dropInputs(m *graph.Model) {
 	used := map[string]bool{}
 	for _, n := range m.Graph.Nodes {

@@ -13,13 +13,13 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// weightOf adds an initializer with drawn values.
+// weightOf adds an initializer with random values.
 func weightOf(b *graph.Builder, name string, seed uint64, dims ...int64) string {
 	a := drawn(seed, -0.5, 0.5, dims...)
 	return b.Constant(graph.NewTensor(name, a.tensor(graph.Float32).F32, dims...))
 }
 
-// runModel computes the outputs of a model by name.
+// runModel returns the outputs of a model by name.
 func runModel(t testing.TB, m *graph.Model, values map[string]ort.Tensor) map[string]ort.Tensor {
 	t.Helper()
 	if err := m.Check(); err != nil {
@@ -49,13 +49,13 @@ func runModel(t testing.TB, m *graph.Model, values map[string]ort.Tensor) map[st
 	return result
 }
 
-// splitCase is a model over x [N,3,6,6], cut at weights.
+// splitCase is a model over x [N,3,6,6] that is cut at the given weights.
 type splitCase struct {
 	name     string
 	build    func(b *graph.Builder, x string) string
 	weights  []string
 	boundary []string // expected
-	inputs   []string // of the live model
+	inputs   []string // inputs of the live model
 }
 
 func splitCases() []splitCase {
@@ -98,7 +98,7 @@ func splitCases() []splitCase {
 			build: func(b *graph.Builder, x string) string {
 				y := conv(b, x, "a", 1, 4, 3)
 				mask := b.Node("Greater", []string{y, b.Constant(graph.NewTensor("half", []float32{0.1}))})
-				scale := b.Node("Exp", []string{weightOf(b, "log", 5, 1, 4, 1, 1)}) // depends on no image
+				scale := b.Node("Exp", []string{weightOf(b, "log", 5, 1, 4, 1, 1)}) // does not depend on an image
 				z := b.Node("Mul", []string{conv(b, y, "b", 2, 4, 4), scale})
 				return b.NodeTo("masked", "Where", []string{mask, z, b.Constant(graph.NewTensor("none", []float32{0}))})
 			}},
@@ -132,7 +132,7 @@ func TestSplitModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(before, m.Marshal()) {
-				t.Error("the model itself was changed")
+				t.Error("Split changed the model")
 			}
 			if diff := cmp.Diff(c.boundary, boundary); diff != "" {
 				t.Errorf("boundary (-want +got):\n%s", diff)

@@ -9,23 +9,22 @@ import (
 	"winnow/backbone/graph"
 )
 
-// Stage is a named part of a network at which training may start.
+// Stage is a named part of a network. Training may start at a stage.
 type Stage struct {
 	Name       string
-	First      int         // index of the first node that uses one of its weights
+	First      int         // index of the first node that uses a weight of the stage
 	Weights    []string    // in the order of their first use
-	Parameters int64       // number of elements in these
-	Shape      graph.Shape // output shape of the last node that uses one of them; nil if unknown
+	Parameters int64       // number of elements of the weights
+	Shape      graph.Shape // output shape of the last node that uses one of the weights; nil if unknown
 }
 
 // Stages divides the weights of a model (see [Weights]) into stages, in the order of their first nodes.
 //
-// Exporters keep module names in the names of weights or nodes: "layer1.0.conv1.weight",
-// "/layer1/layer1.0/conv1/Conv", "inception_4a/3x3_w", "stage2_conv0_weight". Weights with the same first part
-// of the name form a stage. A part that covers four fifths of all weights ("features", "encoder.layers") is
-// divided by the next part. If most weights have no such name, or every layer has its own, stages follow the
-// resolution: stage1, stage2, … with a new one wherever a convolution or pooling makes maps smaller on the way
-// from the input.
+// Exporters keep the names of modules in the names of weights or nodes: "layer1.0.conv1.weight",
+// "/layer1/layer1.0/conv1/Conv", "inception_4a/3x3_w", "stage2_conv0_weight". Weights whose names share the first part
+// form a stage. A part that covers four fifths of all weights ("features", "encoder.layers") is divided by the next
+// part. If most weights have no such name, or every layer has its own, the stages follow the resolution: stage1,
+// stage2 and so on, with a new stage at every convolution or pooling that makes maps smaller.
 func Stages(m *graph.Model, output string) []Stage {
 	weights := Weights(m, output)
 	facts := graph.Infer(m)
@@ -49,7 +48,7 @@ func Stages(m *graph.Model, output string) []Stage {
 	return list
 }
 
-// byName returns each weight's stage by its name, or nil if the names do not help.
+// byName returns the stage of each weight according to its name, or nil if the names do not define stages.
 func byName(weights []Weight) []string {
 	paths, depth := make([][]string, len(weights)), make([]int, len(weights))
 	named, last := 0, []string(nil)
@@ -61,7 +60,7 @@ func byName(weights []Weight) []string {
 			named++
 			last = paths[i]
 		} else {
-			paths[i] = last // unnamed among named ones: with the previous ones
+			paths[i] = last // a weight without module names joins the previous stage
 		}
 	}
 	if named*2 <= len(weights) {
@@ -84,7 +83,7 @@ func byName(weights []Weight) []string {
 	}
 	distinct := slices.Compact(slices.Sorted(slices.Values(names)))
 	if len(distinct) < 2 || 2*len(distinct) > len(layers)+1 {
-		return nil // a single stage, or one for every layer
+		return nil // all weights are in one stage, or every layer is a stage
 	}
 	return names
 }
@@ -96,8 +95,8 @@ var (
 	flat      = regexp.MustCompile(`^((?:stage|layer|block|group|fire|mixed)_?[0-9]+[a-z]?)_`)
 )
 
-// modulePath returns the modules that contain a weight, outermost first: from its own name, or from that of its node,
-// or nil if neither has modules.
+// modulePath returns the modules that contain a weight, outermost first, from the weight's name or from its node's. It
+// returns nil if neither name contains modules.
 func modulePath(w Weight) []string {
 	name := w.Name
 	if anonymous.MatchString(name) {
@@ -126,9 +125,9 @@ func modulePath(w Weight) []string {
 	return parts
 }
 
-// byResolution returns each weight's stage by how often maps have become smaller up to and including its node.
+// byResolution returns each weight's stage: how often maps have become smaller up to and including the weight's node.
 func byResolution(m *graph.Model, weights []Weight, facts map[string]*graph.ValueInfo) []string {
-	shrunk := map[string]int{} // tensor → how often, on the path that shrank most
+	shrunk := map[string]int{} // tensor → number of reductions on the path with most of them
 	times := make([]int, len(m.Graph.Nodes))
 	for i, n := range m.Graph.Nodes {
 		for at, in := range n.Inputs {
@@ -154,10 +153,10 @@ func byResolution(m *graph.Model, weights []Weight, facts map[string]*graph.Valu
 	return names
 }
 
-// windows are the operators that lower the resolution; global averages do not count.
+// windows lists the operators that lower the resolution. Global averages are not among them.
 var windows = map[string]bool{"Conv": true, "MaxPool": true, "AveragePool": true, "LpPool": true}
 
-// mapArea returns height times width of a map, or 0 if unknown.
+// mapArea returns height times width of a map, or 0 if the size is unknown.
 func mapArea(v *graph.ValueInfo) int64 {
 	if v == nil || len(v.Shape) != 4 || !v.Shape[2].Known() || !v.Shape[3].Known() {
 		return 0

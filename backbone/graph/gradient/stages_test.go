@@ -13,7 +13,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// stages returns what a user would see: name, number of weights, sizes at the end.
+// stages returns the stages as shown to users: name, number of weights, output shape.
 func stages(m *graph.Model, output string) []string {
 	var list []string
 	for _, s := range gradient.Stages(m, output) {
@@ -22,7 +22,7 @@ func stages(m *graph.Model, output string) []string {
 	return list
 }
 
-// TestStagesByName: torch's modules, in folded, unfolded and token networks.
+// TestStagesByName tests torch's modules in folded, unfolded and token networks.
 func TestStagesByName(t *testing.T) {
 	for name, want := range map[string][]string{
 		"resnet18": {"conv1 2 [N,64,32,32]", "layer1 8 [N,64,16,16]", "layer2 10 [N,128,8,8]", "layer3 10 [N,256,4,4]",
@@ -52,7 +52,7 @@ func TestStagesByName(t *testing.T) {
 	}
 }
 
-// total is the number of elements of all weights that torch has gradients for.
+// total returns the number of elements of all weights for which torch has gradients.
 func total(t *testing.T, r *torchRun) (n int64) {
 	m := r.model(t)
 	for _, w := range r.Weights {
@@ -65,7 +65,7 @@ func total(t *testing.T, r *torchRun) (n int64) {
 	return n
 }
 
-// TestStagesByResolution: the same network without names, as older exporters write it.
+// TestStagesByResolution tests the same network without names, as older exporters write it.
 func TestStagesByResolution(t *testing.T) {
 	r := readRun(t, "resnet18")
 	m := r.model(t)
@@ -89,12 +89,12 @@ func TestStagesByResolution(t *testing.T) {
 	}
 }
 
-// TestStagesOfRealFiles: networks of other exporters.
+// TestStagesOfRealFiles tests networks of other exporters.
 func TestStagesOfRealFiles(t *testing.T) {
 	for name, want := range map[string]string{
 		"googlenet-bvlc": "conv1 conv2 inception_3a inception_3b inception_4a inception_4b inception_4c inception_4d " +
 			"inception_4e inception_5a inception_5b",
-		"mobilenetv2-features":       "stage1 stage2 stage3 stage4 stage5", // conv_0, conv_2, … are no stages
+		"mobilenetv2-features":       "stage1 stage2 stage3 stage4 stage5", // conv_0, conv_2, … are not stages
 		"resnet50v2-stage3-features": "batchnorm0 conv0 batchnorm1 stage1 stage2 stage3 stage4",
 		"squeezenet1.1":              "stage1 stage2 stage3 stage4",
 	} {

@@ -11,8 +11,8 @@ import (
 	"winnow/internal/testing/exports"
 )
 
-// TestVision: every weight of the vision transformers is trainable, and its gradient is the stored slope of the plain
-// evaluation in a drawn direction.
+// TestVision checks that every weight of the vision transformers is trainable. Each gradient must match the stored
+// slope of the network's output in a random direction.
 func TestVision(t *testing.T) {
 	const images, side = 2, 12
 	for _, n := range exports.Transformers(t) {
@@ -31,7 +31,7 @@ func TestVision(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name := range n.Slopes {
-				resized := strings.Contains(name, "position_embeddings") // by the network: they stay as they are
+				resized := strings.Contains(name, "position_embeddings") // resized position embeddings are not trained
 				if cut.Graph.Initializer(name) != nil && !resized && !slices.Contains(weights, name) {
 					t.Errorf("%q is not trainable", name)
 				}

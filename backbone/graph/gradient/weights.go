@@ -10,8 +10,8 @@ import (
 // Weight is a constant of a model that training may change.
 type Weight struct {
 	Name  string // of the initializer (or of a Constant node's output)
-	Node  string // the first node that uses it: its name, or that of its output if it has none
-	Op    string // of that node
+	Node  string // name of the first node that uses the weight, or the name of that node's output
+	Op    string // operator of that node
 	Input int    // index among that node's inputs
 	Dims  []int64
 	Depth int // index of that node in the model
@@ -27,32 +27,33 @@ func (w Weight) Size() int64 {
 }
 
 // roles lists the inputs of each operator that are weights if they are constant. Means and variances of
-// BatchNormalization are not: they are state.
+// BatchNormalization are not weights but state.
 var roles = map[string][]int{
 	"Conv": {1, 2}, "Gemm": {0, 1, 2}, "MatMul": {0, 1}, "PRelu": {1},
 	"BatchNormalization": {1, 2}, "LayerNormalization": {1, 2}, "InstanceNormalization": {1, 2},
 	"GroupNormalization": {1, 2}, "RMSNormalization": {1},
 }
 
-// mixers are the operators whose constants with more than one element are weights after the first layer:
-// position embeddings, class tokens, scales of layers, expanded normalisations. Before the first layer they
-// normalise the input.
+// mixers lists the operators whose constants of more than one element are weights after the first layer: position
+// embeddings, class tokens, scales of layers, expanded normalisations. Before the first layer such constants normalise
+// the input.
 var mixers = map[string]bool{"Add": true, "Sub": true, "Mul": true, "Div": true, "Concat": true}
 
-// carriers are the operators that pass on a constant (their first input) without making it another weight.
+// carriers lists the operators that rearrange or repeat a constant, their first input, which remains the same weight.
 var carriers = map[string]bool{
 	"Identity": true, "Transpose": true, "Reshape": true, "Flatten": true, "Squeeze": true, "Unsqueeze": true,
 	"Cast": true, "Expand": true, "Tile": true, "Slice": true, "Gather": true, "Dropout": true, "Split": true,
 }
 
-// Weights lists the trainable weights on the way to an output ("": to any), in the order of their first use:
+// Weights lists the trainable weights that contribute to an output ("": any output), in the order of their first use:
 //
 //   - weights and biases of convolutions and products, scales and biases of normalisations, slopes of PRelu;
-//   - floating-point constants of more than one element that are added, multiplied or concatenated to what
-//     depends on one of these, except attention masks (constants with -∞, or of 0 and one number below -50).
+//   - floating-point constants of more than one element that are combined, by addition, multiplication or
+//     concatenation, with a tensor that depends on one of these, except attention masks (constants with -∞, or of 0
+//     and one number below -50).
 //
-// A weight may reach its node through operators that rearrange or repeat it. A constant that is also the mean or
-// the variance of a BatchNormalization is left out, because exporters share equal constants: see [Plain]. So is one
+// A weight may reach its node through operators that rearrange or repeat it. Weights excludes a constant that is also
+// the mean or variance of a BatchNormalization, because exporters merge equal constants (see [Plain]), and a constant
 // that the network resizes.
 func Weights(m *graph.Model, output string) []Weight {
 	w := &weighing{m: m, constant: m.Graph.Constants(), origin: map[string]string{}, behind: map[string]bool{},
@@ -64,14 +65,14 @@ func Weights(m *graph.Model, output string) []Weight {
 	return slices.DeleteFunc(w.list, func(found Weight) bool { return w.state[found.Name] })
 }
 
-// weighing is one pass over a model.
+// weighing is the state of one search for weights.
 type weighing struct {
 	m        *graph.Model
 	constant map[string]*graph.Tensor
-	origin   map[string]string // tensors that carry a constant → that constant
+	origin   map[string]string // tensor → the constant that it is derived from
 	behind   map[string]bool   // tensors that depend on an operator with weights
 	reaches  map[string]bool   // tensors that receive a gradient
-	state    map[string]bool   // constants that are running statistics, or resized
+	state    map[string]bool   // constants that are running statistics, or that are resized
 	found    map[string]bool
 	list     []Weight
 }
@@ -91,7 +92,7 @@ func (w *weighing) reachBack(output string) {
 			}
 		}
 	}
-	delete(w.reaches, "") // an omitted optional input
+	delete(w.reaches, "") // "" is an omitted optional input
 }
 
 // visitNode records the weights of one node.
@@ -115,7 +116,7 @@ func (w *weighing) visitNode(at int, n *graph.Node) {
 			w.takeWeight(name, at, n, i)
 		}
 	}
-	if n.Op == "Resize" { // position embeddings that the network resizes stay as they are
+	if n.Op == "Resize" { // position embeddings that the network resizes are not trained
 		w.state[w.carriedConstant(n.Inputs, 0)] = true
 	}
 	if n.Op == "BatchNormalization" {
@@ -134,7 +135,7 @@ func (w *weighing) visitNode(at int, n *graph.Node) {
 	w.followLayer(n, layer)
 }
 
-// followLayer marks a node's outputs as depending on a layer, if it is one or depends on one.
+// followLayer marks a node's outputs as depending on a layer, if the node is a layer or reads such a tensor.
 func (w *weighing) followLayer(n *graph.Node, layer bool) {
 	if layer || slices.ContainsFunc(n.Inputs, func(in string) bool { return w.behind[in] }) {
 		for _, out := range n.Outputs {
@@ -143,7 +144,7 @@ func (w *weighing) followLayer(n *graph.Node, layer bool) {
 	}
 }
 
-// carriedConstant returns the floating-point constant that the i-th input carries, or "".
+// carriedConstant returns the floating-point constant from which the i-th input is derived, or "".
 func (w *weighing) carriedConstant(inputs []string, i int) string {
 	if i >= len(inputs) || inputs[i] == "" {
 		return ""
@@ -158,7 +159,7 @@ func (w *weighing) carriedConstant(inputs []string, i int) string {
 	return ""
 }
 
-// takeWeight adds a weight, once.
+// takeWeight adds a weight unless it has been added before.
 func (w *weighing) takeWeight(name string, at int, n *graph.Node, input int) {
 	if w.found[name] {
 		return
@@ -177,7 +178,7 @@ func isSingle(t *graph.Tensor) bool {
 	return err != nil || n <= 1
 }
 
-// isMask reports whether a constant masks rather than weighs: it contains -∞, or only 0 and one number below -50.
+// isMask reports whether a constant is a mask and not a weight: it contains -∞, or only 0 and one number below -50.
 func isMask(t *graph.Tensor) bool {
 	list, err := t.Float32s()
 	if err != nil {

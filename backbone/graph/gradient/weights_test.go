@@ -13,7 +13,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// TestWeightsOfNetworks: the weights found are those for which torch has gradients.
+// TestWeightsOfNetworks checks that Weights finds the weights for which torch has gradients.
 func TestWeightsOfNetworks(t *testing.T) {
 	for _, name := range networks(t) {
 		t.Run(name, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestWeightsOfNetworks(t *testing.T) {
 	}
 }
 
-// block is a small network over three channels with each kind of constant.
+// block builds a small network over three channels with each kind of constant.
 func block() *graph.Model {
 	b := graph.NewBuilder("block", 17)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(4), graph.Fixed(4)})
@@ -73,7 +73,7 @@ func size(dims []int64) int64 {
 	return n
 }
 
-// TestWeights: what is a weight and what is not, in which role, after which nodes.
+// TestWeights checks which constants are weights, in which role, and after which nodes.
 func TestWeights(t *testing.T) {
 	var got []string
 	for _, w := range gradient.Weights(block(), "") {
@@ -90,8 +90,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestPlain: equal constants that an exporter merged are separate again, and the model computes the same.
-// Merged, none of them may be trained, because the statistics would change with them.
+// TestPlain checks that equal constants that an exporter merged are separate again, and that the model computes the
+// same output. While merged, no such constant may be trained, because the statistics would change with it.
 func TestPlain(t *testing.T) {
 	b := graph.NewBuilder("tied", 17)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(3), graph.Fixed(3)})
@@ -105,7 +105,7 @@ func TestPlain(t *testing.T) {
 	b.Output(b.NodeTo("y", "Identity", []string{y}))
 	m := b.Model()
 	if list := gradient.Weights(m, "y"); len(list) != 0 {
-		t.Errorf("found %v, of which the statistics are part", list)
+		t.Errorf("found %v, which includes statistics", list)
 	}
 	free := gradient.Plain(m)
 	if err := free.Check(); err != nil {
@@ -135,6 +135,6 @@ func TestPlain(t *testing.T) {
 		outs = append(outs, in["y"].F32)
 	}
 	if !slices.Equal(outs[0], outs[1]) {
-		t.Error("the model computes something else")
+		t.Error("the model computes other numbers")
 	}
 }

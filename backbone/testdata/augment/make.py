@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes views.json and views.png: what torchvision and PIL make of ../pil/resize.png with fixed parameters.
+"""Makes views.json and views.png: the views that torchvision and PIL make of ../pil/resize.png with fixed parameters.
 
 views.json lists the cases in order; view i is the square of 32 pixels from row 32*i on of views.png (grey ones as
 three equal channels). "every" are checksums (CRC-32 of the RGB bytes) of a change of colour applied to all 2^24
@@ -57,12 +57,12 @@ for steps in sequences:
         keep(v, kind="colour", steps=steps, grey=l)
 keep(F.rgb_to_grayscale(view, 3), kind="togrey")
 
-# warps of the view: PIL's affine transform, the view's border repeated so that PIL finds it beyond it
+# warps of the view with PIL's affine transform; the view's border is repeated because PIL would read black beyond it
 for angle, zoom, right, down in [(0, 1, 0.125, -0.0625), (0, 1, 0.1, 0.03), (10, 1, 0, 0), (-7.5, 0.9, 0.05, -0.08), (3, 1.1, -0.1, 0.1), (90, 1, 0, 0)]:
     n = 40
     a = np.pad(np.asarray(view), ((n, n), (n, n), (0, 0)), mode="edge")
     s, c = math.sin(math.radians(angle)) / zoom, math.cos(math.radians(angle)) / zoom
-    mx, my = SIDE / 2 + right * SIDE, SIDE / 2 + down * SIDE  # where the centre goes
+    mx, my = SIDE / 2 + right * SIDE, SIDE / 2 + down * SIDE  # new place of the centre
     # PIL's coordinates are those of corners: source = A (x - m) + centre of the padded picture
     m = [c, s, SIDE / 2 + n - c * mx - s * my, -s, c, SIDE / 2 + n + s * mx - c * my]
     keep(Image.fromarray(a).transform((SIDE, SIDE), Image.AFFINE, m, Image.BILINEAR), kind="warp", angle=angle, zoom=zoom, right=right, down=down)

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Makes photos.json: what PIL and torchvision show a network of photographs that are not in this repository, and the
-features of two networks there, for the tests that compare winnow with them.
+"""Makes photos.json: the network input that PIL and torchvision compute from photographs outside of this repository,
+and the features of two networks on it, for the tests that compare winnow with them.
 
 Run by hand, once:   python3 make.py ASSETS > photos.json
 (Pillow 9.4.0 with libjpeg-turbo 2.1.5, torchvision 0.14.1, torch 1.13.0, onnx 1.12.0, numpy 1.24.2)
 
 ASSETS holds the reference assets: data/imagenette-val-sample.zip, data/cub200-2010-224px.zip, models/googlenet-bvlc.onnx
-and models/mobilenetv2-features.onnx. The networks are evaluated here, node by node, with torch.
+and models/mobilenetv2-features.onnx. This script evaluates the networks node by node with torch.
 
-Of each photograph and way to prepare it: the sum of each channel over all pixels, and 128 pixels, RGB, base64: number k
-is at (7919·k) mod side² in row-major order. Of each network every fourth number of the features, float32 little-endian,
-base64. At the end the sha256 of all pixels of every tenth photograph of each archive (of all with a second argument 1),
-RGB, in the order of their names.
+For each photograph and preparation, photos.json holds the sum of each channel over all pixels, and 128 pixels (RGB,
+base64): number k is at (7919·k) mod side² in row-major order. For each network it holds every fourth number of the
+features (float32 little-endian, base64). At the end is, for each archive, the sha256 of all RGB pixels of every tenth
+photograph in the order of names (of all photographs with a second argument 1).
 """
 import base64, hashlib, io, json, sys, zipfile
 import numpy as np, onnx, torch
@@ -84,7 +84,7 @@ def text(array):
 
 
 def chosen(archive, n):
-    """n pictures spread over the archive, or all."""
+    """n images spread over the archive, or all."""
     names = sorted(k for k in archive.namelist() if k.lower().endswith((".jpg", ".jpeg")))
     return names if n is None else [names[i * len(names) // n] for i in range(n)]
 

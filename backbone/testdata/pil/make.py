@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of this folder: NAME.EXT as an encoder wrote it, and NAME.EXT.png, what PIL sees in it
+"""Makes the images of this folder: NAME.EXT as an encoder wrote it, and NAME.EXT.png, the pixels that PIL reads from it
 (Image.open(f).convert("RGB")); resize-*.png, what PIL makes of resize.png.
 
 Run by hand, once, in this folder: python3 make.py   (Pillow 9.4.0 with libjpeg-turbo 2.1.5, numpy 1.24.2)
@@ -10,7 +10,7 @@ from PIL import Image
 
 
 def picture(w, h):
-    """Smooth shading with hard edges in colour: where ways to interpolate chroma differ most."""
+    """Smooth shading with hard edges in colour: methods of interpolating chroma differ most here."""
     y, x = np.mgrid[0:h, 0:w].astype(float)
     r = 127 + 120 * np.sin(x / 5 + y / 9)
     g = 127 + 120 * np.cos(x / 7 - y / 4)
@@ -64,7 +64,7 @@ keep("png-grey-alpha.png", rgba.convert("LA"))
 keep("png-one-bit.png", base.convert("1"))
 keep("png-palette.png", base.quantize(50), transparency=3)
 deep = np.asarray(rgba).astype(np.uint16) * 257
-deep[..., :3] ^= 0x33  # low bytes that must not count
+deep[..., :3] ^= 0x33  # low bytes, which must have no effect
 png16("png-16.png", deep[..., :3]); see("png-16.png")
 png16("png-16-alpha.png", deep); see("png-16-alpha.png")
 keep("gif.gif", base.quantize(60))

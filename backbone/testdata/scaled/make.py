@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Makes the JPEG files of this folder and scaled.json: what PIL's draft mode shows of them reduced by 2, 4 and 8, of the
-JPEG files of ../pil, and of photographs that are not in this repository.
+"""Makes the JPEG files of this folder and scaled.json: the pixels of PIL's draft mode, reduced by 2, 4 and 8, for these
+files, the JPEG files of ../pil, and photographs outside of this repository.
 
 Run by hand, once, in this folder: python3 make.py ASSETS   (Pillow 9.4.0 with libjpeg-turbo 2.1.5, numpy 1.24.2, a C
 compiler with libjpeg's headers: PIL writes neither 4:4:0 nor 4:1:1)
 
-scaled.json, "files": of each file and reduction width, height and sha256 of the RGB pixels, row by row. "archives": of
-every EVERY-th photograph of an archive, in the order of their names, the sha256 of all pixels reduced by 2, then 4, then 8. "views": of each
-file and size the sha256 of what a network of that size sees, RGB: the shorter side brought to the size from the picture
-reduced as far as draft mode does for it, only so much of which is taken as the whole picture covers; the centre of that.
+In scaled.json, "files" holds for each file and reduction the width, height and sha256 of the RGB pixels, row by row.
+"archives" holds the sha256 of all pixels of every EVERY-th photograph of an archive, in the order of names, reduced by 2,
+then 4, then 8. "views" holds for each file and size the sha256 of the RGB input of a network of that size: draft mode
+reduces the image as far as it does for this size, the part that the whole image covers is resized to the size by its
+shorter side, and its centre is cropped.
 ASSETS holds data/imagenette-val-sample.zip and data/cub200-2010-224px.zip.
 """
 import hashlib, io, json, os, subprocess, sys, tempfile, zipfile

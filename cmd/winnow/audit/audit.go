@@ -1,4 +1,4 @@
-// Package audit is the command winnow audit.
+// Package audit implements the "winnow audit" command, which finds label errors.
 package audit
 
 import (
@@ -30,52 +30,52 @@ import (
 //go:embed help.txt
 var helpText string
 
-// Command returns winnow audit.
+// Command returns the "winnow audit" command.
 func Command() *cli.Command {
 	o := Options{Files: inspect.Files{Top: examples}, Audit: inspect.Usual()}
 	return &cli.Command{
 		Name:        "audit",
-		Usage:       "find the wrong labels of photos, of stored features or of a run, and suggest better ones",
+		Usage:       "find label errors in photos, in stored features or in a run, and suggest better labels",
 		ArgsUsage:   "PHOTOS | RUN",
 		Description: helpText,
 		Flags: slices.Concat([]cli.Flag{
 			term.Flag(&o.In.Model, "model", "embed the images with the backbone `NAME` (winnow models list) or an "+
 				"ONNX file",
-				"the best one installed"),
-			term.Flag(&o.splits, "split", "judge only the `SPLITS` train, validation, test, …",
-				"all images; of --features or --probs train"),
+				"the best installed backbone"),
+			term.Flag(&o.splits, "split", "score only the `SPLITS` train, validation, test, …",
+				"all images; with --features or --probs, train"),
 			term.Flag(&o.Out, "out,o", "write all images, most suspect first, to `FILE`.csv; .json: all findings",
-				"suspects.csv for photos, else none"),
-			term.Flag(&o.Audit.Scorer, "scorer", "judge labels with the scorer `NAME`: "+strings.Join(audit.Names(),
+				"suspects.csv for photos, otherwise no file"),
+			term.Flag(&o.Audit.Scorer, "scorer", "score labels with the scorer `NAME`: "+strings.Join(audit.Names(),
 				", "),
-				judges.Default+", of a run with its filter"),
-			term.Flag(&o.In.Probs, "probs", "judge by class probabilities that any model gave, `FILE`.npy or .csv: a "+
-				"row for each image of --labels, a column for each class; best out of fold"),
-			term.Flag(&o.Audit.Rate, "noise-rate", "flag this fraction `P` of the labels", "those that are likely "+
+				judges.Default+"; for a run, its filter"),
+			term.Flag(&o.In.Probs, "probs", "score labels by class probabilities of any model, `FILE`.npy or .csv: a "+
+				"row for each image of --labels, a column for each class; ideally predicted out of fold"),
+			term.Flag(&o.Audit.Rate, "noise-rate", "flag this fraction `P` of the labels", "all that are likely "+
 				"wrong"),
-			term.Flag(&o.RateOnly, "rate-only", "with --features: estimate only how many labels are wrong, without "+
+			term.Flag(&o.RateOnly, "rate-only", "with --features: only estimate how many labels are wrong, without "+
 				"training"),
 			term.Flag(&o.Top, "top", "print the `N` most suspect images"),
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			term.Flag(&o.JSON, "json", "print the result as JSON"),
 			term.NamesFlag(),
-			term.Flag(&o.In.Tuning.Weights, "finetune", "scorers combined and crossfit: judge also by networks "+
-				"fine-tuned on the other folds, and by how they learn each label; all of the network or from `STAGE` "+
-				"on, as in "+
+			term.Flag(&o.In.Tuning.Weights, "finetune", "scorers combined and crossfit: also use networks fine-tuned "+
+				"on the other folds, and how fast these learn each label; fine-tune the whole network, or from "+
+				"`STAGE` on, as in "+
 				"winnow train"),
-			term.Flag(&o.In.Tuning.Augment, "augment", "--finetune: vary images by the recipe `NAME`, as in winnow "+
+			term.Flag(&o.In.Tuning.Augment, "augment", "--finetune: augment images by the recipe `NAME`, as in winnow "+
 				"train",
-				"by the images"),
+				"chosen by the images"),
 			term.Flag(&o.Audit.Seed, "seed", "seed `N` of the folds and of the resampling behind the interval"),
-			term.Flag(&o.Decisions, "decisions", "use what people decided in winnow studio, `FILE`.decisions.db: "+
-				"checked labels are certain, are never flagged again, and improve the scores of the others"),
-			term.Flag(&o.Clean, "clean", "write a corrected manifest to `FILE`, or, of a folder with files of boxes, "+
-				"into a folder; by default flagged labels are replaced by the suggested ones"),
-			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave the wrong labels' images out"},
-			term.Flag(&o.Relabel, "relabel", "--clean: replace flagged labels by the suggested ones (default)"),
-			&cli.Float64Flag{Name: "share", Usage: "--clean: fix the most suspect share `P` of the judged images"},
-			&cli.Float64Flag{Name: "precision", Usage: "--clean: fix as many as possible while the expected share of " +
-				"wrong labels among them is at least `P`"},
+			term.Flag(&o.Decisions, "decisions", "use the decisions made in winnow studio, `FILE`.decisions.db: "+
+				"checked labels are certain and never flagged again, and they improve the scores of the other labels"),
+			term.Flag(&o.Clean, "clean", "write a corrected manifest to `FILE`, or to a folder if labels are files "+
+				"of boxes; by default, suggested labels replace flagged labels"),
+			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave out the images with flagged labels"},
+			term.Flag(&o.Relabel, "relabel", "--clean: replace flagged labels by suggested labels (default)"),
+			&cli.Float64Flag{Name: "share", Usage: "--clean: fix the most suspect share `P` of the scored images"},
+			&cli.Float64Flag{Name: "precision", Usage: "--clean: fix as many labels as possible while the expected " +
+				"share of wrong labels among them is at least `P`"},
 		}, term.ColumnFlags(), term.Renamed(term.DataFlags, "manifest", "labels")),
 		Action: term.CheckedAction(func(c *cli.Context) (Options, error) {
 			err := o.readAudit(c)
@@ -84,8 +84,8 @@ func Command() *cli.Command {
 	}
 }
 
-// Photos audits labelled images as winnow audit does by default, writes the list out and its page, and prints a summary
-// that names the next command.
+// Photos audits labelled images with the default options. It writes the list of suspects to out and an HTML page next
+// to it, and prints a summary that contains the next command.
 func Photos(ctx context.Context, p *term.Program, in inspect.Input, out, next string) error {
 	return runAudit(ctx, p, Options{In: in, Audit: inspect.Usual(), Files: inspect.Files{Out: out, Top: examples},
 		Page: pageOf(out), Next: next})
@@ -107,7 +107,7 @@ func runAudit(ctx context.Context, p *term.Program, o Options) error {
 			return func(at backbone.Progress) { line.At(at.Done, at.Total, at.Resumed, "") }, line.End
 		}
 		watch = func(string) (func(done, total int), func()) {
-			line.Stage("write", "pictures")
+			line.Stage("write", "images")
 			return func(done, total int) { line.At(done, total, 0, "") }, line.End
 		}
 		h.Told = func(done, total int, where string) { line.At(done, total, 0, "  "+where) }
@@ -121,7 +121,7 @@ func runAudit(ctx context.Context, p *term.Program, o Options) error {
 	return printAudit(ctx, p, o, a, watch)
 }
 
-// printRate estimates how many labels are wrong, and prints it.
+// printRate estimates how many labels are wrong, and prints the estimate.
 func printRate(ctx context.Context, p *term.Program, o Options) error {
 	rt, err := p.OpenRuntime()
 	if err != nil {
@@ -151,7 +151,7 @@ func judgeInput(ctx context.Context, p *term.Program, o Options, h inspect.Host)
 			return nil, err
 		}
 	}
-	if o.In.Run != nil || o.In.Features != "" { // there is something to multiply
+	if o.In.Run != nil || o.In.Features != "" { // the audit multiplies matrices, which needs ONNX Runtime
 		rt, err := p.OpenRuntime()
 		if err != nil {
 			return nil, err
@@ -161,7 +161,7 @@ func judgeInput(ctx context.Context, p *term.Program, o Options, h inspect.Host)
 	return inspect.Judge(ctx, o.In, o.Audit, h)
 }
 
-// printAudit writes and prints an audit. watch shows how many pictures are written.
+// printAudit writes the audit's files and prints a summary. watch shows the progress of writing images.
 func printAudit(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
 	watch func(what string) (at func(done, total int), end func())) error {
 	if err := a.Save(ctx, o.Files, p.Note); err != nil {
@@ -186,7 +186,7 @@ func printAudit(ctx context.Context, p *term.Program, o Options, a *inspect.Repo
 	return nil
 }
 
-// reviewCommand returns the command that continues with the file of suspects; store holds the features.
+// reviewCommand returns the command that reviews the suspects. store is the folder of the features.
 func (o Options) reviewCommand(store string) string {
 	images := o.In.Images.Clean()
 	words := o.reviewWords(images)
@@ -198,7 +198,7 @@ func (o Options) reviewCommand(store string) string {
 	return term.Quoted(words)
 }
 
-// checkCommand returns the command that shows images drawn at random from the judged ones.
+// checkCommand returns the command that reviews images drawn at random from the scored images.
 func (o Options) checkCommand(images location.Source) string {
 	before := ""
 	if o.Out == "" {
@@ -208,7 +208,7 @@ func (o Options) checkCommand(images location.Source) string {
 	return before + term.Quoted(append(o.reviewWords(images), "--check"))
 }
 
-// reviewWords are the words of a review's command that name the suspects and their images.
+// reviewWords returns the first words of a review's command: the suspects, the manifest and the images.
 func (o Options) reviewWords(images location.Source) []string {
 	words := []string{"winnow", "studio", o.Out, "--manifest", images.String()}
 	if !o.In.Root.IsZero() {

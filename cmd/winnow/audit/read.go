@@ -24,25 +24,25 @@ import (
 type Options struct {
 	In    inspect.Input
 	Run   string         // folder of a run; "": none
-	Open  folder.Options // of the run
+	Open  folder.Options // options of reading the run
 	Audit inspect.Options
 
 	inspect.Files
-	Page      string // HTML file for images
-	Decisions string // file of winnow studio; "": none
-	Next      string // the command that goes on with the suspects; "": winnow studio
+	Page      string // HTML file with the images; "": none
+	Decisions string // decisions file of winnow studio; "": none
+	Next      string // the command to run next; "": winnow studio
 	JSON      bool
-	RateOnly  bool // estimate only how many labels are wrong
+	RateOnly  bool // only estimate how many labels are wrong
 
-	splits string // to judge, by commas
+	splits string // splits to score, separated by commas
 }
 
-// readAudit completes the options, and finds misuse.
+// readAudit completes the options from the flags and arguments, and returns an error for misuse.
 func (o *Options) readAudit(c *cli.Context) error {
 	what := readKind(c)
 	if what == "" {
-		return term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run " +
-			"folder, or --labels FILE and --features DIR or --probs FILE")
+		return term.Misused("winnow audit: found no input, expected images (a folder, a .zip file or a manifest), a " +
+			"run folder, or --labels FILE with --features DIR or --probs FILE")
 	}
 	if err := cmp.Or(readConflicts(c, what), readRanges(c)); err != nil {
 		return err
@@ -66,20 +66,20 @@ func (o *Options) readAudit(c *cli.Context) error {
 	return nil
 }
 
-// stemOf returns the path of a list of suspects without its extension: what belongs to the list has the same name.
+// stemOf returns the path of a list of suspects without its extension. The other files of an audit start with it.
 func stemOf(out string) string { return strings.TrimSuffix(out, filepath.Ext(out)) }
 
-// pageOf returns the file of the page of a list of suspects.
+// pageOf returns the path of the HTML page next to a list of suspects.
 func pageOf(out string) string { return stemOf(out) + ".html" }
 
-// What is audited.
+// Kinds of input, as named in messages.
 const (
 	images = "images"
 	stored = "stored data"
 	aRun   = "a run"
 )
 
-// readKind returns the kind of input that the command names, "" if it names nothing.
+// readKind returns the kind of input of a command line, or "" if no input is given.
 func readKind(c *cli.Context) string {
 	switch {
 	case c.NArg() == 1 && !folder.Is(c.Args().First()):
@@ -92,28 +92,28 @@ func readKind(c *cli.Context) string {
 	return ""
 }
 
-// An exclusion refuses flags for some inputs, or next to other flags.
+// An exclusion forbids flags for some inputs, or together with another flag.
 type exclusion struct {
-	flags  string // names
+	flags  string // names, separated by spaces
 	inputs []string
 	with   string // another flag
-	unless string // a flag that allows them
+	unless string // the exclusion does not apply if this flag is given
 	advice string
 }
 
-// exclusions lists the flags that do not go together; the first that applies is reported.
+// exclusions lists all exclusions. The first that applies is reported.
 var exclusions = []exclusion{
 	{flags: "rate-only", inputs: []string{images, aRun}, advice: "give --labels FILE and --features DIR"},
 	{flags: "out clean decisions probs noise-rate names finetune top scorer seed", with: "rate-only",
-		advice: "it scores no single label"},
+		advice: "it does not score single labels"},
 	{flags: "manifest features probs view", inputs: []string{images},
-		advice: "for stored data give --labels FILE with --features DIR or --probs FILE"},
-	{flags: "last", inputs: []string{images, stored}, advice: "name a run"},
+		advice: "for stored data, give --labels FILE with --features DIR or --probs FILE"},
+	{flags: "last", inputs: []string{images, stored}, advice: "give a run folder"},
 	{flags: "root model", inputs: []string{stored}, unless: "finetune", advice: "it reads no images"},
 	{flags: "augment", inputs: []string{images, stored, aRun}, unless: "finetune", advice: "it needs --finetune"},
 	{flags: "finetune", with: "probs", advice: "probabilities are the scores"},
 	{flags: "split model finetune probs path-column label-column split-column true-column", inputs: []string{aRun},
-		advice: "name images, or give --labels FILE and --features DIR"},
+		advice: "give images, or --labels FILE and --features DIR"},
 	{flags: "scorer", with: "probs", advice: "probabilities are the scores"},
 	{flags: "drop relabel share precision", inputs: []string{images, stored, aRun}, unless: "clean",
 		advice: "it needs --clean FILE"},
@@ -121,7 +121,7 @@ var exclusions = []exclusion{
 	{flags: "share", with: "precision", advice: "choose one"},
 }
 
-// readConflicts refuses flags that do not go with the input, or with each other.
+// readConflicts returns an error for flags that cannot be used with the input or together.
 func readConflicts(c *cli.Context, input string) error {
 	for _, e := range exclusions {
 		if e.unless != "" && c.IsSet(e.unless) {
@@ -135,17 +135,17 @@ func readConflicts(c *cli.Context, input string) error {
 		}
 		flags := strings.Fields(e.flags)
 		if at := slices.IndexFunc(flags, c.IsSet); at >= 0 && with != "" {
-			return term.Misused("--%s does not go with %s: %s", flags[at], with, e.advice)
+			return term.Misused("--%s cannot be used with %s: %s", flags[at], with, e.advice)
 		}
 	}
 	return nil
 }
 
-// readRanges refuses values out of range.
+// readRanges returns an error for values out of range.
 func readRanges(c *cli.Context) error {
 	for _, flag := range []string{"noise-rate", "share", "precision"} {
 		if p := c.Float64(flag); c.IsSet(flag) && !(p >= 0 && p <= 1 && (p < 1 || flag != "noise-rate")) {
-			return term.Misused("--%s: found %v, expected a share from 0 to 1", flag, p)
+			return term.Misused("--%s: found %v, expected a number from 0 to 1", flag, p)
 		}
 	}
 	if c.Int("top") < 0 {
@@ -154,7 +154,7 @@ func readRanges(c *cli.Context) error {
 	return nil
 }
 
-// readInput reads what is audited. The features and the page of images are written next to the suspects.
+// readInput reads the input of the audit. For images, the features and the page are written next to the suspects.
 func (o *Options) readInput(c *cli.Context, what string) (err error) {
 	o.In.Names, o.In.Columns = c.String("names"), term.Columns(c)
 	if o.Open, err = training.RunOptions(c, datasets.Train, datasets.Validation); err != nil {
@@ -183,18 +183,18 @@ func (o *Options) readInput(c *cli.Context, what string) (err error) {
 		o.In.Splits = append(o.In.Splits, split)
 	}
 	if name := o.Audit.Scorer; name != "" && !slices.Contains(audit.Names(), audit.Named(name).Name) {
-		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name,
+		return term.Misused("--scorer: %q cannot score stored features%s, expected one of %s", name,
 			catalog.Ask(name, audit.Names()), strings.Join(audit.Names(), ", "))
 	}
 	return nil
 }
 
-// examples is the number of suspects in a summary.
+// examples is the number of suspects printed in the summary.
 const examples = 3
 
-// checkFiles refuses, before long reading, a name for the corrected manifest
-// that stands for another form than that of its source, two outputs to one file, and an output over the
-// judged manifest, whose labels would be lost.
+// checkFiles checks the output files before the audit starts. It returns an error if the extension of the corrected
+// manifest is that of another format than the manifest's, if two outputs have the same path, or if an output would
+// overwrite the audited manifest.
 func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
 	if o.Clean != "" {
 		form, err := datasets.FormOf(manifest)
@@ -205,7 +205,7 @@ func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
 		lines := ending == ".jsonl" || ending == ".ndjson"
 		if !slices.Contains(review.Endings[form], ending) && (form == datasets.COCO ||
 			lines != (form == datasets.JSONL) && (lines || ending == ".csv")) {
-			return term.Misused("--clean: %s is %s, whose cleaned copy ends in %s, found the ending %s", manifest, form,
+			return term.Misused("--clean: %s is %s: the corrected copy must end in %s, found %s", manifest, form,
 				strings.Join(review.Endings[form], " or "), ending)
 		}
 	}

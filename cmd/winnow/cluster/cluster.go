@@ -29,18 +29,18 @@ func Command() *cli.Command {
 		Name: "cluster", Usage: "share work among machines with Slurm or Kubernetes, and show its state",
 		Description: help,
 		Subcommands: []*cli.Command{
-			{Name: "slurm", Usage: "fill the script of a command that takes --shard: its array, and the join after it",
+			{Name: "slurm", Usage: "print a script that submits a command with --shard as a job array, and the join",
 				ArgsUsage: "-- COMMAND …", Action: action, Flags: []cli.Flag{tasks,
 					term.Flag(&o.Engine.Sbatch, "sbatch",
 						"another `OPTION` of sbatch, as --sbatch=--mem=8G; may be repeated"),
 				}},
-			{Name: "kubernetes", Usage: "fill the manifests of a command that takes --shard: its Job, and the join",
+			{Name: "kubernetes", Usage: "print the manifests of a Job for a command with --shard, and of the join",
 				ArgsUsage: "-- COMMAND …", Action: action, Flags: []cli.Flag{tasks,
 					term.Flag(&o.Engine.Image, "image", "container image `NAME` that runs winnow (required)"),
 					term.Flag(&o.Engine.Claim, "claim",
 						"persistent volume claim `NAME`, mounted at /data, where relative paths start (required)"),
 				}},
-			{Name: "status", Usage: "show which parts of OUT are missing, and exit with 1 unless all are there",
+			{Name: "status", Usage: "show which parts of OUT are missing; exit with 1 if any part is missing",
 				ArgsUsage: "OUT", Action: action},
 		},
 	}
@@ -49,21 +49,21 @@ func Command() *cli.Command {
 // Options holds the parsed flags and arguments.
 type Options struct {
 	To      string          // "slurm", "kubernetes", "status"
-	Out     location.Source // of status
-	Command cluster.Command // for an engine
+	Out     location.Source // output of the parts, for "status"
+	Command cluster.Command // command to run, for "slurm" and "kubernetes"
 	Engine  cluster.Options
 }
 
 func readCluster(c *cli.Context, o *Options) (err error) {
 	if o.To = c.Command.Name; o.To == "status" {
-		o.Out, err = term.OneSource(c, "the --out of a command that machines share")
+		o.Out, err = term.OneSource(c, "the --out of a command run with --shard")
 		return err
 	}
 	o.Command, err = parseCommand(c, c.Args().Slice())
 	return err
 }
 
-// parseCommand parses a command line that begins with the name of a command.
+// parseCommand parses a command line of winnow without the program's name.
 func parseCommand(c *cli.Context, words []string) (cluster.Command, error) {
 	g, found := cluster.Command{Words: words, Flags: map[string]string{}}, (*cli.Command)(nil)
 	for list := c.App.Commands; g.At < len(words); g.At++ {

@@ -11,7 +11,7 @@ import (
 	"winnow/run/extraction"
 )
 
-// joinOptions name the output to join.
+// joinOptions holds the parsed flags and the output to join.
 type joinOptions struct {
 	Out             location.Source
 	Overwrite, JSON bool
@@ -22,12 +22,12 @@ func Join() *cli.Command {
 	var o joinOptions
 	return &cli.Command{
 		Name:      "join",
-		Usage:     "join the parts that several machines made with --shard",
+		Usage:     "join the parts that several machines wrote with --shard",
 		ArgsUsage: "OUT",
-		Description: "OUT is the --out of the command that ran with --shard; the parts are in OUT.parts. All\n" +
-			"must be of one job: the same inputs, settings and number of parts. Missing and damaged parts are\n" +
-			"listed with the shards to run again. The result equals that of one machine: feature stores byte\n" +
-			"for byte if all parts were made on the same kind of device, numbers to 1e-9. The parts are kept.\n\n" +
+		Description: "OUT is the --out of the command that ran with --shard; the parts are in OUT.parts. All parts\n" +
+			"must be of one job, with the same inputs, settings and number of parts. Missing and damaged parts\n" +
+			"are listed with the shards to run again. The result equals that of a single machine: feature stores\n" +
+			"byte for byte if all devices are of the same type, numbers to 1e-9. The parts are kept.\n\n" +
 			"   winnow extract … --shard 1/2 --out birds.features\n" +
 			"   winnow extract … --shard 2/2 --out birds.features\n" +
 			"   winnow join birds.features",
@@ -36,7 +36,7 @@ func Join() *cli.Command {
 			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		},
 		Action: term.BoundAction(&o, func(c *cli.Context, o *joinOptions) (err error) {
-			o.Out, err = term.OneSource(c, "the --out that machines made parts of")
+			o.Out, err = term.OneSource(c, "the --out of a command run with --shard")
 			return err
 		}, joinParts),
 	}

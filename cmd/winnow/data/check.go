@@ -21,14 +21,14 @@ func checkCommand() *cli.Command {
 	var root string
 	return &cli.Command{
 		Name: "check",
-		Usage: "report unreadable images, duplicates, leaks between splits, classes with one sample, and " +
+		Usage: "report unreadable images, duplicates, leaks between splits, classes with one image, and " +
 			"label counts",
 		ArgsUsage: "MANIFEST",
 		Flags: []cli.Flag{
-			term.Flag(&root, "root", "`DIR` (or .zip file) the manifest's paths are relative to", "the manifest's "+
-				"folder"),
-			term.Flag(&o.Strict, "strict", "exit with 1 if an image cannot be read or a picture is in two splits"),
-			term.Flag(&o.Out, "out,o", "write the whole report into `FILE`, as JSON"),
+			term.Flag(&root, "root", "`DIR` (or .zip file) that the manifest's paths are relative to",
+				"the manifest's folder"),
+			term.Flag(&o.Strict, "strict", "exit with 1 if an image cannot be read or is in two splits"),
+			term.Flag(&o.Out, "out,o", "write the whole report to `FILE` as JSON"),
 			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		},
 		Action: term.BoundAction(&o, func(c *cli.Context, o *CheckOptions) (err error) {
@@ -41,29 +41,29 @@ func checkCommand() *cli.Command {
 	}
 }
 
-// CheckOptions say what to check.
+// CheckOptions holds the parsed flags of "winnow data check".
 type CheckOptions struct {
 	Manifest     location.Source
-	Root         location.Source // folder that its paths are relative to; none: found from the manifest
+	Root         location.Source // folder that the manifest's paths are relative to; none: the manifest's
 	Strict, JSON bool
 	Out          string // file for the report; "": none
 }
 
-// checkReport is what a check found.
+// checkReport holds the findings of a check.
 type checkReport struct {
 	*datasets.CheckReport
-	Notes []string `json:"notes,omitempty"` // what was said while the manifest was read, for reports in JSON
+	Notes []string `json:"notes,omitempty"` // notes about reading the manifest, for JSON
 
 	d *datasets.Dataset
 }
 
-// runCheck decodes every image of a manifest and reports unreadable ones and duplicates.
+// runCheck decodes every image of a manifest and reports unreadable images and duplicates.
 func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
 	progress, end := p.Watch("images")
 	defer end()
 	var r checkReport
 	note := p.Note
-	if o.JSON { // which holds them
+	if o.JSON { // the JSON contains the notes
 		note = func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
 	}
 	var err error
@@ -84,13 +84,13 @@ func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
 		return err
 	}
 	if len(r.Unreadable)+r.Leaks() > 0 {
-		return fmt.Errorf("data check: %d unreadable images and %d pictures in two splits, expected none",
+		return fmt.Errorf("data check: found %d unreadable images and %d images in two splits, expected none",
 			len(r.Unreadable), r.Leaks())
 	}
 	return nil
 }
 
-// listed is how many entries of a list the text report shows.
+// listed is the number of entries that the text report shows of each list.
 const listed = 10
 
 // Write writes the report as text.

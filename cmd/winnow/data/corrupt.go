@@ -23,7 +23,7 @@ func corruptCommand() *cli.Command {
 		Noise: run.NoiseSpec{Model: "symmetric", Count: datasets.Independent, Similar: 3}}
 	return &cli.Command{
 		Name:        "corrupt",
-		Usage:       "make labels of one split wrong, for experiments, and keep the truth as true_label",
+		Usage:       "make some labels of a split wrong for experiments, and keep the true labels as true_label",
 		ArgsUsage:   "MANIFEST",
 		Description: corruptHelp,
 		Flags: []cli.Flag{
@@ -31,16 +31,16 @@ func corruptCommand() *cli.Command {
 			term.Flag(&o.Noise.Model, "noise", "`MODEL` of the noise: "+strings.Join(run.NoiseModels(), ", ")),
 			term.Flag(&o.Noise.Rate, "noise-rate", "share of labels to change, `P` in [0, 1); required"),
 			term.Flag(&o.Split, "split", "the `SPLIT` to corrupt"),
-			term.Flag(&o.Noise.Count, "count", "symmetric, `WAY` to count: each label by chance (independent), a "+
-				"share of "+
+			term.Flag(&o.Noise.Count, "count", "symmetric: `HOW` labels are drawn: independently (independent), a "+
+				"fixed share of "+
 				"all (exact) or of each class (per-class)"),
 			term.Flag(&o.Noise.Own, "own", "symmetric: draw from all classes, including the label's own"),
 			term.Flag(&o.Features, "features", "small-cluster, human-like: feature store `DIR` of the images"),
-			term.Flag(&o.Noise.OneShot, "one-shot", "small-cluster: clusters join only classes that stay"),
-			term.Flag(&o.Noise.Similar, "similar", "human-like: `M` most similar classes that a label may become"),
-			term.Flag(&o.Noise.Nearest, "nearest", "human-like: the label becomes the class most similar to the "+
+			term.Flag(&o.Noise.OneShot, "one-shot", "small-cluster: move clusters only to undivided classes"),
+			term.Flag(&o.Noise.Similar, "similar", "human-like: draw the new label from the `M` most similar classes"),
+			term.Flag(&o.Noise.Nearest, "nearest", "human-like: the new label is the class most similar to the "+
 				"image, "+
-				"instead of one drawn"),
+				"not drawn at random"),
 			term.Flag(&o.Seed, "seed", "seed `N` of the noise"),
 			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		},
@@ -48,17 +48,17 @@ func corruptCommand() *cli.Command {
 	}
 }
 
-// CorruptOptions say which labels to make wrong, and how.
+// CorruptOptions holds the parsed flags of "winnow data corrupt".
 type CorruptOptions struct {
 	Manifest   location.Source
 	Out, Split string
 	Noise      run.NoiseSpec
-	Features   string // store for the models of noise that need one
+	Features   string // feature store for the noise models that need one
 	Seed       uint64
 	JSON       bool
 }
 
-// noiseFlags are the flags that only some models use.
+// noiseFlags lists the flags that only some noise models use.
 var noiseFlags = []struct {
 	flag   string
 	models []string
@@ -79,11 +79,11 @@ func readCorrupt(c *cli.Context, o *CorruptOptions) (err error) {
 	for _, f := range noiseFlags {
 		reads := slices.Contains(f.models, o.Noise.Model)
 		if c.IsSet(f.flag) && !reads {
-			return term.Misused("data corrupt: --%s does not go with --noise %s, only with %s", f.flag,
+			return term.Misused("data corrupt: --%s cannot be used with --noise %s, only with %s", f.flag,
 				o.Noise.Model, strings.Join(f.models, " and "))
 		}
 		if f.flag == "features" && reads && !c.IsSet("features") {
-			return term.Misused("data corrupt: --noise %s needs --features, a folder that winnow extract made",
+			return term.Misused("data corrupt: --noise %s needs --features, a folder written by winnow extract",
 				o.Noise.Model)
 		}
 	}

@@ -17,12 +17,12 @@ func glyphsCommand() *cli.Command {
 	o := GlyphsOptions{Config: glyphs.Config{Images: glyphs.DefaultImages, Seed: glyphs.DemoSeed}}
 	return &cli.Command{
 		Name:  "glyphs",
-		Usage: "draw the embedded dataset of characters into image folders, with a manifest.csv",
+		Usage: "draw the built-in dataset of characters as image folders, with a manifest.csv",
 		Flags: []cli.Flag{
 			term.Flag(&o.Out, "out,o", "empty or new `DIR` to write to; required"),
 			term.Flag(&o.Classes, "classes", "`N` classes over all splits, 12 … 240", "240"),
 			term.Flag(&o.Images, "images", "`N` images of each class, 2 … 1000"),
-			term.Flag(&o.Seed, "seed", "`SEED` of the images; 1 draws those of winnow quickstart"),
+			term.Flag(&o.Seed, "seed", "`SEED` of the images; 1 draws the images of winnow quickstart"),
 		},
 		Action: term.BoundAction(&o, func(c *cli.Context, _ *GlyphsOptions) error {
 			return term.NoArguments(c)
@@ -30,7 +30,7 @@ func glyphsCommand() *cli.Command {
 	}
 }
 
-// GlyphsOptions say which images to draw, and where.
+// GlyphsOptions holds the parsed flags of "winnow data glyphs".
 type GlyphsOptions struct {
 	Out string
 	glyphs.Config
@@ -43,7 +43,7 @@ func runGlyphs(ctx context.Context, p *term.Program, o GlyphsOptions) error {
 		return term.AsMisuse(err)
 	}
 	if err := glyphs.Write(ctx, dataset, files, dir, manifest); errors.Is(err, glyphs.ErrNotEmpty) {
-		return hint.With(fmt.Errorf("%s: %w", p.Command, err), "name another folder, or remove this one first")
+		return hint.With(fmt.Errorf("%s: %w", p.Command, err), "give another folder, or remove this folder first")
 	} else if err != nil {
 		return fmt.Errorf("%s: %w", p.Command, err)
 	}

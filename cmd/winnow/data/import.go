@@ -31,32 +31,32 @@ func importCommand() *cli.Command {
 			&cli.StringFlag{Name: "format", Value: "auto",
 				Usage: "format `NAME` of SOURCE: auto, folders, classes, csv, tsv, jsonl, prism, coco, " +
 					"labelstudio, webdataset, parquet"},
-			&cli.StringFlag{Name: "strip-prefix", Usage: "remove `TEXT` from the beginning of every path"},
+			&cli.StringFlag{Name: "strip-prefix", Usage: "remove `TEXT` from the start of every path"},
 			&cli.StringFlag{Name: "split", Usage: "divide the images among splits: `SPLIT=SHARE,...`, where " +
 				"shares sum to 1"},
 			&cli.StringFlag{Name: "by", Value: "class",
-				Usage: "`WHAT` --split divides: the classes (class) or the images of each class (image)"},
+				Usage: "`UNIT` that --split divides: the classes (class) or the images of each class (image)"},
 			&cli.Float64Flag{Name: "crop-margin",
 				Usage: "boxes: enlarge each crop on every side by `SHARE` of the box's sides"},
 			&cli.IntFlag{Name: "min-box", DefaultText: "1",
 				Usage: "boxes: leave out boxes with a side below `N` pixels"},
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
 			&cli.StringFlag{Name: "root",
-				Usage: "`DIR` with the files of --preset; lists and shards: that the paths begin in. Paths that name " +
-					"no file there are counted"},
+				Usage: "`DIR` with the files of --preset; for lists and shards, the folder of the paths: " +
+					"missing files are counted"},
 			&cli.StringFlag{Name: "protocol",
-				Usage: "`SPLIT` of --preset, of those that the dataset has: official, half, prism or usual"},
+				Usage: "`SPLIT` of --preset, if the dataset has it: official, half, prism or usual"},
 			&cli.StringFlag{Name: "human",
 				Usage: "`SET` of human labels of cifar10n: aggre (the default), worse, random1, random2 or random3"},
 			&cli.StringFlag{Name: "human-labels", DefaultText: "found in --root",
-				Usage: "`FILE` with the human labels of cifar10n or cifar100n: CSV, perhaps gzipped"},
+				Usage: "CSV `FILE` with the human labels of cifar10n or cifar100n; may be gzipped"},
 			&cli.StringFlag{Name: "corrected-labels",
 				Usage: "`FILE` of the label-errors project (JSON) for the test images of mnist, CIFAR and ImageNet"},
 			&cli.StringFlag{Name: "given",
-				Usage: "with --preset: `FILE` of PRISM's released training list, whose noisy labels become the " +
-					"labels; the true ones become true_label"},
+				Usage: "with --preset: `FILE` of PRISM's released training list, whose noisy labels become the given " +
+					"labels; the dataset's labels become true_label"},
 			&cli.Float64Flag{Name: "validation",
-				Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
+				Usage: "with --preset: move this `SHARE` of each class from train to validation"},
 			term.SeedFlag("seed `N` of --split"),
 			term.JSONFlag(),
 		}, term.ColumnFlags()...),
@@ -64,7 +64,7 @@ func importCommand() *cli.Command {
 	}
 }
 
-// presetNames returns the datasets that data import knows.
+// presetNames returns the names of the datasets for --preset.
 func presetNames() (names []string) {
 	for _, p := range importing.Catalog() {
 		names = append(names, p.Name)
@@ -72,7 +72,7 @@ func presetNames() (names []string) {
 	return names
 }
 
-// Flags of data import that need --preset, and flags that exclude it.
+// Flags that require --preset, and flags that cannot be used with it.
 var (
 	presetFlags    = []string{"protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
 	notWithPresets = []string{"path-column", "label-column", "split-column", "true-column",
@@ -94,7 +94,7 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	}
 	for _, name := range presetFlags {
 		if c.IsSet(name) {
-			return o, term.Misused("data import: --%s goes with --preset", name)
+			return o, term.Misused("data import: --%s requires --preset", name)
 		}
 	}
 	if !c.Args().Present() {
@@ -117,14 +117,14 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	return o, nil
 }
 
-// readPreset returns an error for flags that do not go with the preset.
+// readPreset returns an error for flags that cannot be used with the preset.
 func readPreset(c *cli.Context, o importing.Job) error {
 	if err := term.NoArguments(c); err != nil {
 		return err
 	}
 	for _, name := range notWithPresets {
 		if c.IsSet(name) {
-			return term.Misused("data import: --%s does not go with --preset, which has splits of its own (--protocol)",
+			return term.Misused("data import: --%s cannot be used with --preset, which has its own splits (--protocol)",
 				name)
 		}
 	}
@@ -134,18 +134,18 @@ func readPreset(c *cli.Context, o importing.Job) error {
 	case err != nil:
 		return term.AsMisuse(err)
 	case o.Protocol != "" && !known:
-		return term.Misused("--protocol: found %q, expected one that %s has: %s", o.Protocol, preset.Name,
+		return term.Misused("--protocol: found %q, expected a protocol of %s: %s", o.Protocol, preset.Name,
 			strings.Join(preset.ProtocolNames(), ", "))
 	case c.IsSet("human") && !slices.Contains(preset.Human, o.Human), c.IsSet("human-labels") && preset.Human == nil,
 		c.IsSet("corrected-labels") && !preset.Corrects:
-		return term.Misused("data import: the preset %s has no such labels: its sets of human labels are [%s], and "+
-			"corrected labels: %v", preset.Name, strings.Join(preset.Human, ", "), preset.Corrects)
+		return term.Misused("data import: the preset %s does not have these labels: its sets of human labels are "+
+			"[%s]; corrected labels: %v", preset.Name, strings.Join(preset.Human, ", "), preset.Corrects)
 	case c.IsSet("given") && c.IsSet("validation"):
-		return term.Misused("data import: --validation does not go with --given, whose labels are noisy")
+		return term.Misused("data import: --validation cannot be used with --given, whose labels are noisy")
 	case o.Root.IsZero():
 		return term.Misused("data import: --preset needs --root, the folder with the dataset's files")
 	case o.Validation < 0 || o.Validation >= 1:
-		return term.Misused("--validation: found %v, expected a share from 0 to below 1", o.Validation)
+		return term.Misused("--validation: found %v, expected a number from 0 to below 1", o.Validation)
 	}
 	return nil
 }
@@ -158,8 +158,8 @@ func runImport(ctx context.Context, p *term.Program, o importing.Job) error {
 	}
 	err := o.Run(ctx, out, p.Err)
 	if not := (*datasets.NotThere)(nil); errors.As(err, &not) {
-		err = hint.With(err, "--root DIR names the folder; --strip-prefix TEXT removes what stands before the paths "+
-			"in it; --format prism reads a list without a header wherever the pictures are")
+		err = hint.With(err, "give the images' folder with --root DIR; --strip-prefix TEXT removes the start of the "+
+			"paths; --format prism reads a list without a header without looking for the images")
 	}
 	return err
 }

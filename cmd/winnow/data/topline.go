@@ -14,27 +14,27 @@ func toplineCommand() *cli.Command {
 	o := ToplineOptions{Split: datasets.Train, Seed: 1}
 	return &cli.Command{
 		Name:      "topline",
-		Usage:     "keep the share 1-p of each class, all labelled right, as a reference for training with noise p",
+		Usage:     "keep the share 1-p of each class with correct labels, as a reference for training with noise p",
 		ArgsUsage: "MANIFEST",
-		Description: "The reference of Le & Odobez (000): a run on labels of which a share p is wrong is\n" +
-			"compared with a run on the share 1-p of the images, all labelled right. Each class keeps its\n" +
-			"share, drawn at random, and at least two images. Other splits, and images without a label, are not\n" +
+		Description: "Makes the reference of Le & Odobez (000): they compare a run on labels with noise rate p with\n" +
+			"a run on a share 1-p of the images, all with correct labels. The images are drawn at random from\n" +
+			"each class, which keeps at least two images. Other splits, and images without a label, are not\n" +
 			"changed. Both runs can use the same features:\n\n" +
 			"   winnow data corrupt clean.csv --noise-rate 0.3 --out noisy.csv\n" +
 			"   winnow data topline clean.csv --noise-rate 0.3 --out topline.csv",
 		Flags: []cli.Flag{
 			term.Flag(&o.Out, "out,o", "manifest `FILE` to write; required"),
 			term.Flag(&o.Rate, "noise-rate", "share of images to leave out, `P` in [0, 1); required"),
-			term.Flag(&o.Split, "split", "the `SPLIT` to thin out"),
+			term.Flag(&o.Split, "split", "the `SPLIT` from which images are left out"),
 			term.Flag(&o.Seed, "seed",
-				"seed `N` of the draw; with the same seed a higher rate keeps a subset of what a lower one keeps"),
+				"seed `N` of the draw; with the same seed, a higher rate keeps a subset of the images of a lower rate"),
 			term.Flag(&o.JSON, "json", "print the result as JSON"),
 		},
 		Action: term.BoundAction(&o, readTopline, runTopline),
 	}
 }
 
-// ToplineOptions say which share of a split to leave out.
+// ToplineOptions holds the parsed flags of "winnow data topline".
 type ToplineOptions struct {
 	Manifest   location.Source
 	Out, Split string
@@ -69,7 +69,7 @@ func runTopline(ctx context.Context, p *term.Program, o ToplineOptions) error {
 		return err
 	}
 	if !report.Truth {
-		p.Note("the manifest has no true labels of %s: the given ones are taken for true", o.Split)
+		p.Note("the manifest has no true labels of %s: the given labels are assumed to be true", o.Split)
 	}
 	if o.JSON {
 		return p.JSON(report)

@@ -9,9 +9,9 @@ import (
 	"winnow/run/measure"
 )
 
-// chooseMetrics returns the metrics that --metrics names, with their settings; all reports whether they are all that
-// the data allow. flags give settings by name, for every metric that has them; set holds METRIC.SETTING=VALUE. A
-// setting may not be given both ways: given reports whether the user gave a flag.
+// chooseMetrics returns the metrics of --metrics with their settings. all reports whether they are all metrics that the
+// data allow. flags maps settings to values, for every metric that has these settings; set holds METRIC.SETTING=VALUE.
+// given reports whether the user gave a flag, because a setting must not be given by a flag and by set.
 func chooseMetrics(names string, flags map[string]string, set []string,
 	given func(flag string) bool) (list []measure.Metric, all bool, err error) {
 	var named []string
@@ -25,7 +25,7 @@ func chooseMetrics(names string, flags map[string]string, set []string,
 			return nil, all, term.Misused("--metrics: %v, all", err)
 		}
 		if e.Measure == nil {
-			return nil, all, term.Misused("--metrics: %s is measured by winnow %s", e.Name, e.Command)
+			return nil, all, term.Misused("--metrics: %s is not available here: use winnow %s", e.Name, e.Command)
 		}
 		named = append(named, e.Name)
 	}
@@ -56,7 +56,7 @@ func chooseMetrics(names string, flags map[string]string, set []string,
 			return nil, all, term.Misused("--set: %s is not among the --metrics", e.Name)
 		}
 		if what, flag := map[string]string{"k": "K", "queries": "number of queries"}[name]; flag && given(name) {
-			return nil, all, term.Misused("--%s and --set %s both give the %s: expected one", name, text, what)
+			return nil, all, term.Misused("--%s and --set %s both set the %s: use only one", name, text, what)
 		}
 		settings[e.Name][name] = value
 	}

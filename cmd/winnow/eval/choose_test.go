@@ -24,7 +24,7 @@ func TestChoose(t *testing.T) {
 	for set, want := range map[string]string{
 		"retrieval.k":           `--set: found "retrieval.k", expected METRIC.SETTING=VALUE`,
 		"k=1":                   `--set: found "k=1", expected METRIC.SETTING=VALUE`,
-		"retrieval.k=1":         "--k and --set retrieval.k=1 both give the K: expected one",
+		"retrieval.k=1":         "--k and --set retrieval.k=1 both set the K: use only one",
 		"clustering.clusters=3": "--set: clustering is not among the --metrics",
 		"retrieval.queries=no":  "--set: ",
 	} {
@@ -33,7 +33,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("--set %s: found %v, expected %s", set, err, want)
 		}
 	}
-	for name, want := range map[string]string{"noise-detection": "is measured by winnow audit",
+	for name, want := range map[string]string{"noise-detection": "is not available here: use winnow audit",
 		"retrieva": "retrieval"} {
 		if _, _, err := chooseMetrics(name, nil, nil, given); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("--metrics %s: found %v, expected %s", name, err, want)

@@ -23,11 +23,11 @@ type Options struct {
 	Out string // file for the result; "": none
 }
 
-// Command returns winnow eval.
+// Command returns the "winnow eval" command.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "eval",
-		Usage:       "measure a trained run, next to frozen and whitened features",
+		Usage:       "measure a trained run, and frozen and whitened features for comparison",
 		ArgsUsage:   "RUN",
 		Description: description,
 		Flags: append([]cli.Flag{
@@ -35,16 +35,16 @@ func Command() *cli.Command {
 				Usage: "the `SPLIT` to measure on"},
 			&cli.StringFlag{Name: "metrics", Value: "retrieval", Usage: "`NAME,...` of winnow list metrics, or all"},
 			&cli.StringFlag{Name: "fit", DefaultText: "train, or gallery for queries",
-				Usage: "the `SPLIT` that nearest-class-mean and linear-probe are fitted on"},
+				Usage: "the `SPLIT` on which nearest-class-mean and linear-probe are fitted"},
 			&cli.StringFlag{Name: "k", Value: "1,2,4,8,16,32", Usage: "`K,...` of Recall@K"},
 			&cli.IntFlag{Name: "queries", DefaultText: "all",
-				Usage: "search for only `N` images, drawn by --seed, among all"},
+				Usage: "use only `N` images, drawn by --seed, as queries"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "count-lonely",
-				Usage: "a query without any positive counts as a miss, an image of a class not fitted as wrong"},
-			term.SeedFlag("seed `N` of the starts of k-means, and of --queries"),
+				Usage: "count queries without a positive as misses, and images of classes not fitted as wrong"},
+			term.SeedFlag("seed `N` of k-means and of --queries"),
 			&cli.StringSliceFlag{Name: "set",
-				Usage: "`METRIC.SETTING=VALUE`, as winnow list metrics METRIC lists them; may be repeated"},
+				Usage: "`METRIC.SETTING=VALUE`; winnow list metrics METRIC lists the settings; may be repeated"},
 			term.OutFlag("write the result to `FILE` as JSON"),
 			term.JSONFlag(),
 		}, term.DataFlags...),
@@ -52,13 +52,13 @@ func Command() *cli.Command {
 	}
 }
 
-const description = `Searches the nearest neighbours of every image of the split among its other images, or in the split
-gallery if the manifest has the splits query and gallery and no test. Prints Recall@K, P@1, R-Precision and
-MAP@R (Musgrave et al., A Metric Learning Reality Check, 2020). Queries without a positive are left out.
+const description = `Finds the nearest neighbours of every image of the split among the split's other images. If the
+manifest has the splits query and gallery and no test, it searches the gallery for each query. Prints Recall@K, P@1,
+R-Precision and MAP@R (Musgrave et al., A Metric Learning Reality Check, 2020), without queries that have no positive.
 
---metrics adds others (winnow list metrics lists them): clustering groups the images by k-means and compares
-the clusters with the labels; nearest-class-mean and linear-probe learn the classes from the given labels
-of the split --fit and classify the images.`
+--metrics adds other metrics (winnow list metrics lists them): clustering groups the images by k-means and compares
+the clusters with the labels; nearest-class-mean and linear-probe learn the classes from the given labels of the
+split --fit and classify the images.`
 
 func runEval(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Eval.MaxMem)()

@@ -1,4 +1,4 @@
-// Package export implements the "winnow export" command: it writes embeddings and models of runs.
+// Package export implements the "winnow export" command, which writes embeddings and models of runs.
 package export
 
 import (
@@ -30,24 +30,24 @@ func newExportCommand(call term.Call[Options]) *cli.Command {
 		ArgsUsage: "RUN",
 		Description: "Embeddings are unit vectors of the run's best head, in the order of the manifest.\n" +
 			"Unreadable images are left out and listed.\n\n" +
-			"The ONNX file takes images preprocessed as its metadata say and gives the unit vectors. Before it is\n" +
-			"written, it is run on random pixels and must agree with winnow's own vectors to 1e-5.\n\n" +
+			"The ONNX file takes preprocessed images, as its metadata describe, and returns unit vectors. Before it\n" +
+			"is written, it is run on random pixels and must agree with winnow's own vectors to 1e-5.\n\n" +
 			"--to sends the embeddings to a table of PostgreSQL with pgvector: path (the key), label, split, the\n" +
-			"model's sha256, a digest of all this, and the vector. Only rows that the server lacks or has\n" +
-			"differently are sent, so the same command continues after a break. The password comes from\n" +
-			"PGPASSWORD or ~/.pgpass. The address may end with ?table=NAME and what libpq takes.\n\n" +
+			"model's sha256, a digest of all these, and the vector. Only rows that are missing or different on the\n" +
+			"server are sent, so the same command continues an interrupted export. The password is read from\n" +
+			"PGPASSWORD or ~/.pgpass. The address may end with ?table=NAME and parameters of libpq.\n\n" +
 			"   winnow export runs/birds --npy birds.npy --parquet birds.parquet --split test\n" +
 			"   winnow export runs/birds --onnx birds.onnx\n" +
 			"   winnow export runs/birds --to 'postgres://me@db.example/photos?table=birds&sslmode=require'",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: export.Forms[0],
-				Usage: "embeddings to `FILE`, float32, one per row, and FILE.ids.csv, which names the rows"},
+				Usage: "embeddings to `FILE`, float32, one per row, and the rows' images to FILE.ids.csv"},
 			&cli.StringFlag{Name: export.Forms[1], Usage: "embeddings to `FILE` as path,label,split,e0,e1,…"},
 			&cli.StringFlag{Name: export.Forms[2],
 				Usage: "embeddings to `FILE` with the columns path, label, split, embedding"},
 			&cli.StringFlag{Name: "onnx", Usage: "backbone, head and normalisation to `FILE` as one model"},
-			&cli.StringFlag{Name: "to", Usage: "embeddings to the table, named like the folder, of a database with " +
-				"pgvector at `URL`: postgres://USER@HOST/DATABASE"},
+			&cli.StringFlag{Name: "to", Usage: "embeddings to a table, by default named after the run, of a database " +
+				"with pgvector at `URL`: postgres://USER@HOST/DATABASE"},
 			&cli.StringFlag{Name: "split", Value: datasets.EverySplit,
 				Usage: "the splits to embed, `SPLIT,...`, or all"},
 			&cli.StringFlag{Name: "model", DefaultText: "found by its sha256",
@@ -58,11 +58,11 @@ func newExportCommand(call term.Call[Options]) *cli.Command {
 	}
 }
 
-// Options are those of winnow export.
+// Options holds the parsed flags.
 type Options struct {
-	Dir    string // of a run
+	Dir    string // run folder
 	Run    folder.Options
-	Files  map[string]string // by form
+	Files  map[string]string // format → path
 	ONNX   string
 	To     *export.Table // nil: none
 	Splits string
@@ -80,7 +80,7 @@ func readExport(c *cli.Context) (o Options, err error) {
 	}
 	if len(o.Files) == 0 && o.ONNX == "" && c.String("to") == "" {
 		return o, term.Misused(
-			"winnow export writes what is asked for: name at least one of --%s, --onnx FILE, --to URL",
+			"winnow export: found no output, expected at least one of --%s, --onnx FILE, --to URL",
 			strings.Join(export.Forms, ", --"),
 		)
 	}
@@ -96,7 +96,7 @@ func readExport(c *cli.Context) (o Options, err error) {
 	return o, err
 }
 
-// listExportTargets lists the files to write.
+// listExportTargets returns the files to write.
 func (o Options) listExportTargets() (files []term.Target) {
 	for _, form := range export.Forms {
 		if path := o.Files[form]; path != "" {
@@ -112,7 +112,7 @@ func (o Options) listExportTargets() (files []term.Target) {
 	return files
 }
 
-// result is what winnow export --json prints, without what was not asked for.
+// result is the output of "winnow export --json". Parts that were not requested are left out.
 type result struct {
 	Run      string           `json:"run"`
 	Vectors  *export.Vectors  `json:"embeddings,omitempty"`

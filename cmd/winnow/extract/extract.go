@@ -1,4 +1,4 @@
-// Package extract implements the "winnow extract" command: it turns the images of a manifest into feature vectors.
+// Package extract implements the "winnow extract" command, which computes feature vectors of the images of a manifest.
 package extract
 
 import (
@@ -19,14 +19,14 @@ import (
 	"winnow/run/extraction"
 )
 
-// Options say what to extract from which images, and how.
+// Options holds the parsed flags.
 type Options struct {
 	Manifest, Root  location.Source
 	Model           string
 	Settings        models.Settings
 	Out, DType      string
 	Shard           cluster.Shard
-	Extract         backbone.ExtractConfig // Preprocessing is the model's
+	Extract         backbone.ExtractConfig // newExtraction sets Preprocessing
 	Overwrite, JSON bool
 	DryRun          bool
 }
@@ -35,18 +35,18 @@ type Options struct {
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "extract",
-		Usage: "compute the feature vectors of images once, for all later trainings and audits",
+		Usage: "compute the feature vectors of images, for all later trainings and audits",
 		Description: "Writes the folder --out: features.npy (float32, one row per image), paths.txt and\n" +
-			"store.json. Labels are not used: manifests that differ only in labels share one store. If it is\n" +
-			"interrupted, run the same command again: it continues, to the same bytes. A finished store is not\n" +
-			"touched.\n\n" +
+			"store.json. Labels are not used, so manifests that differ only in labels can share a store. After an\n" +
+			"interrupt, run the same command again: it continues and writes the same bytes. A finished store is\n" +
+			"not changed.\n\n" +
 			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features\n\n" +
-			"--shard I/N makes one of N parts, a store of whole batches in OUT.parts. winnow join OUT joins\n" +
-			"them to the bytes that one machine writes (batch auto is then always 32).\n\n" +
-			"--views stores several views of each image: center, flip (the centre mirrored) and N*RECIPE, N\n" +
-			"random views as a paper augments its images; add them up, as center+flip or 4*prism. The centre is\n" +
-			"always stored. Random views depend only on --seed, the path and the view. Training draws one view\n" +
-			"at each visit; eval, audit and export use the centre, or the mean of all\n" +
+			"--shard I/N makes part I of N, a store of whole batches in OUT.parts. winnow join OUT joins the\n" +
+			"parts to the same bytes that one machine writes (batch auto is then always 32).\n\n" +
+			"--views stores several views of each image: center, flip (center mirrored) and N*RECIPE, which is N\n" +
+			"random views made by a paper's augmentation. Combine views with +, as in center+flip or 4*prism.\n" +
+			"center is always stored. Random views depend only on --seed, the path and the view. Training draws\n" +
+			"one view at each visit of an image; eval, audit and export use center, or the mean of all views\n" +
 			"(--view). Recipes: " + viewRecipes() + ".",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "manifest",
@@ -58,27 +58,27 @@ func Command() *cli.Command {
 			term.Required(term.OutFlag("feature store `DIR` to write")),
 			&cli.StringFlag{Name: "views", Value: backbone.CenterName,
 				Usage: "the `VIEWS` of each image: center, center+flip, N*RECIPE, …"},
-			term.SeedFlag("`N` that random views are drawn by"),
+			term.SeedFlag("seed `N` of random views"),
 			&cli.StringFlag{Name: "dtype", Value: features.Float32,
 				Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
 			&cli.StringFlag{Name: "batch", Value: autoBatch,
-				Usage: "`N` images per run of the network; auto: as many as memory allows, at most 32 (256 on a GPU)"},
+				Usage: "`N` images per network run; auto: as many as fit in memory, at most 32 (256 on a GPU)"},
 			&cli.IntFlag{Name: "workers", DefaultText: "one per core", Usage: "`N` images decoded at the same time"},
 			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels,
-				Usage: "pictures of more than `N` pixels are unreadable, and those that take more than 6·N bytes " +
-					"(1 GiB at least) to decode"},
+				Usage: "treat images as unreadable if they have more than `N` pixels, or need more than 6·N bytes " +
+					"(at least 1 GiB) to decode"},
 			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace a store of another model, preprocessing or image list"},
 			&cli.BoolFlag{Name: "dry-run",
-				Usage: "estimate from some of the images how long all take and how much memory; write nothing"},
+				Usage: "estimate time and memory for all images from some of them; write no files"},
 			term.JSONFlag(),
 		}, term.PreprocessingFlags()...),
 		Action: term.Action(readExtract, runExtract),
 	}
 }
 
-// viewRecipes lists the recipes that views can be drawn by.
+// viewRecipes returns the names of the recipes that can draw views.
 func viewRecipes() string {
 	var names []string
 	for _, r := range backbone.Recipes() {
@@ -143,7 +143,7 @@ func runExtract(ctx context.Context, p *term.Program, o Options) error {
 	return nil
 }
 
-// newExtraction reads manifest and model.
+// newExtraction reads the manifest and the model, and returns an extraction of the images.
 func (o Options) newExtraction(ctx context.Context, p *term.Program) (*extraction.Extraction, error) {
 	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Root: o.Root, Note: p.Note})
 	if err != nil {
@@ -172,5 +172,5 @@ func (o Options) newExtraction(ctx context.Context, p *term.Program) (*extractio
 	return e, nil
 }
 
-// autoBatch is the value of --batch that lets the memory decide.
+// autoBatch is the value of --batch for a batch size that is chosen by the available memory.
 const autoBatch = "auto"

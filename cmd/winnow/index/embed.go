@@ -17,35 +17,35 @@ func Embed() *cli.Command {
 		Name:      "embed",
 		Usage:     "compute the vectors of images with a run or an exported model",
 		ArgsUsage: "[RUN] IMAGES...",
-		Description: "IMAGES are image files, folders with all below them, .zip files, manifests (.csv,\n" +
-			".jsonl, .txt), or - for paths on standard input, in the order given. RUN is a run folder; --model\n" +
-			"takes an ONNX file of winnow export, or a backbone alone, instead. The numbers equal those of\n" +
-			"winnow export. Memory grows only with the names of the images. --out is written completely or not\n" +
-			"at all.\n\n" +
-			"FILE.ids.csv says what the rows of FILE.npy are. Unreadable images have no row and are listed with\n" +
-			"their reason. --shard makes a part of FILE, for winnow join FILE.\n\n" +
+		Description: "IMAGES are image files, folders with all images below them, .zip files, manifests (.csv,\n" +
+			".jsonl, .txt), or - for paths on standard input, in the order given. RUN is a run folder. Instead,\n" +
+			"--model takes an ONNX file of winnow export, or a backbone. The vectors equal those of winnow\n" +
+			"export. Memory grows only with the names of the images. --out is written only when it is\n" +
+			"complete.\n\n" +
+			"FILE.ids.csv lists the images of the rows of FILE.npy. Unreadable images have no row and are listed\n" +
+			"with the reason.\n\n" +
 			"   winnow embed runs/birds photos/ --out birds.parquet\n" +
 			"   find photos -name '*.jpg' | winnow embed --model birds.onnx - --json",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model",
-				Usage: "embed by an ONNX `FILE` of winnow export, a run folder, or a backbone of winnow models list"},
+				Usage: "embed with an ONNX `FILE` of winnow export, a run folder, or a backbone of winnow models list"},
 			term.OutFlag("write `FILE`.npy, .csv, .parquet or .jsonl"),
 			&cli.BoolFlag{Name: "l2",
-				Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
+				Usage: "scale the vectors of a backbone to length 1, as the vectors of runs and exports are"},
 		}, term.EmbedFlags...),
 		Action: term.CheckedAction(readEmbed, runEmbed),
 	}
 }
 
-// embedOptions are those of winnow embed.
+// embedOptions holds the parsed flags of "winnow embed".
 type embedOptions struct {
 	embedding.Options
 	Images []location.Source
 	Out    string // "": lines of JSON on standard output
-	Unit   bool   // divide vectors by their length
+	Unit   bool   // scale vectors to length 1
 	JSON   bool
 
-	files []string // Out and the file next to it
+	files []string // Out and FILE.ids.csv, if any
 }
 
 func readEmbed(c *cli.Context) (embedOptions, error) {
@@ -60,12 +60,12 @@ func readEmbed(c *cli.Context) (embedOptions, error) {
 	}
 	switch {
 	case o.Model == "":
-		return o, term.Misused("winnow embed takes a run folder, or --model FILE, and images: found neither")
+		return o, term.Misused("winnow embed: found no arguments, expected a run folder or --model FILE, and images")
 	case len(o.Images) == 0:
-		return o, term.Misused("winnow embed: found %s and no images: name files, folders, .zip files, manifests, or "+
+		return o, term.Misused("winnow embed: found %s and no images: give files, folders, .zip files, manifests, or "+
 			"- for paths on standard input", o.Model)
 	case o.Out == "" && !o.JSON:
-		return o, term.Misused("winnow embed: name a file to write with --out, or print lines of JSON with --json")
+		return o, term.Misused("winnow embed: give a file to write with --out, or print lines of JSON with --json")
 	case o.Out != "":
 		if o.files, err = embedding.Files(o.Out); err != nil {
 			return o, term.Misused("--out: %v", err)

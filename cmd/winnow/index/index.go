@@ -1,5 +1,5 @@
 // Package index implements the commands that use embeddings: "winnow embed" computes vectors of images, "winnow index"
-// builds and extends an index of them, and "winnow search" finds similar ones.
+// builds and extends an index of images, and "winnow search" finds similar images.
 package index
 
 import (
@@ -17,33 +17,33 @@ import (
 func Index() *cli.Command {
 	return &cli.Command{
 		Name:      "index",
-		Usage:     "build an index of images on disk for winnow search, or add images to it",
+		Usage:     "build an index of images for winnow search, or add images to it",
 		ArgsUsage: "IMAGES...",
-		Description: "Embeds images (as winnow embed takes them) into the folder --out: vectors.bin (one unit\n" +
-			"vector per image), paths.txt and index.json, which says what made them. --add appends images that\n" +
-			"the index lacks, by the same embedder; an index made in several steps with one --batch equals,\n" +
-			"byte for byte, one made at once. After an interrupt, --add continues. Images are identified by the\n" +
-			"paths given. Unreadable ones are left out, and tried again by --add, which also embeds those\n" +
-			"again whose files changed.\n\n" +
+		Description: "Embeds images (given as for winnow embed) and writes the folder --out: vectors.bin (one unit\n" +
+			"vector per image), paths.txt, and index.json with the model. --add appends images that the index\n" +
+			"does not contain, with the same model; an index made in several steps with the same --batch equals\n" +
+			"an index made at once, byte for byte. After an interrupt, --add continues. Images are identified by\n" +
+			"the paths given. Unreadable images are left out. --add tries these again, and embeds images again\n" +
+			"whose files have changed.\n\n" +
 			"   winnow index --model runs/birds photos/2024 --out birds.index\n" +
 			"   winnow index photos/2025 --out birds.index --add",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "model", DefaultText: "with --add, the one that made the index",
-				Usage: "embed by a run folder, an ONNX `FILE` of winnow export, or a backbone of winnow models list"},
+			&cli.StringFlag{Name: "model", DefaultText: "with --add, the model of the index",
+				Usage: "embed with a run folder, an ONNX `FILE` of winnow export, or a backbone of winnow models list"},
 			term.Required(term.OutFlag("folder `DIR` of the index")),
-			&cli.BoolFlag{Name: "overwrite", Usage: "write into a folder that holds other files"},
+			&cli.BoolFlag{Name: "overwrite", Usage: "write to a folder that contains other files"},
 			&cli.BoolFlag{Name: "add", Usage: "add to an existing index"},
 		}, term.EmbedFlags...),
 		Action: term.Action(readIndex, runIndex),
 	}
 }
 
-// indexOptions are those of winnow index.
+// indexOptions holds the parsed flags of "winnow index".
 type indexOptions struct {
 	embedding.Options
 	Images []location.Source
 	Out    string
-	Add    bool // to an existing index
+	Add    bool // add to an existing index
 	JSON   bool
 }
 
@@ -55,10 +55,10 @@ func readIndex(c *cli.Context) (indexOptions, error) {
 	o := indexOptions{by, location.All(c.Args().Slice()), c.String("out"), c.Bool("add"), c.Bool("json")}
 	switch {
 	case len(o.Images) == 0:
-		return o, term.Misused("winnow index: found no images: name files, folders, .zip files, manifests, or - for " +
+		return o, term.Misused("winnow index: found no images: give files, folders, .zip files, manifests, or - for " +
 			"paths on standard input")
 	case !o.Add && o.Model == "":
-		return o, term.Misused("winnow index: --model is missing: a run folder, or an ONNX file of winnow export")
+		return o, term.Misused("winnow index: --model is missing, expected a run folder, a backbone or an ONNX file")
 	}
 	return o, nil
 }
@@ -77,7 +77,7 @@ func runIndex(ctx context.Context, p *term.Program, o indexOptions) (err error) 
 		return p.JSON(r)
 	}
 	p.Unreadable(r.LeftOut)
-	fmt.Fprintf(p.Out, "%s: %d images × %d values; %d added, %d there already\n", o.Out, r.Rows, r.Dim, r.Added,
+	fmt.Fprintf(p.Out, "%s: %d images × %d values; %d added, %d already in the index\n", o.Out, r.Rows, r.Dim, r.Added,
 		r.Skipped)
 	return nil
 }

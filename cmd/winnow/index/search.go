@@ -23,22 +23,22 @@ func Search() *cli.Command {
 		Description: searchHelp,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "index", Aliases: []string{"i", "features"},
-				Usage: "search `DIR`, which winnow index or winnow extract wrote"},
+				Usage: "search `DIR`, written by winnow index or winnow extract"},
 			&cli.IntFlag{Name: "k", Value: 10, Usage: "show the `K` most similar images of each query"},
 			&cli.StringFlag{Name: "manifest", Usage: "show labels from the manifest `FILE`"},
-			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index",
-				Usage: "embed queries by this run folder or ONNX `FILE`, if it moved"},
-			term.OutFlag("write the answers into `FILE`, as JSON"),
+			&cli.StringFlag{Name: "model", DefaultText: "the model of the index",
+				Usage: "run folder or ONNX `FILE` that embeds queries, if it was moved"},
+			term.OutFlag("write the results to `FILE` as JSON"),
 		}, term.EmbedFlags...),
 		Action: term.Action(readSearch, runSearch),
 	}
 }
 
-// searchOptions are those of winnow search.
+// searchOptions holds the parsed flags of "winnow search".
 type searchOptions struct {
 	embedding.Search
 	JSON bool
-	Out  string // file for the answers; "": none
+	Out  string // file for the results; "": none
 }
 
 func readSearch(c *cli.Context) (o searchOptions, err error) {
@@ -53,9 +53,9 @@ func readSearch(c *cli.Context) (o searchOptions, err error) {
 	}
 	switch {
 	case o.Index == "":
-		return o, term.Misused("winnow search: --index is missing, the folder to search")
+		return o, term.Misused("winnow search: --index is missing, expected the folder to search")
 	case len(o.Queries) == 0:
-		return o, term.Misused("winnow search: found no query: name images, paths of the index, or a .npy file")
+		return o, term.Misused("winnow search: found no query: give images, paths of the index, or a .npy file")
 	case o.K < 1:
 		return o, term.Misused("--k: found %d, expected at least 1", o.K)
 	}
@@ -73,7 +73,7 @@ func runSearch(ctx context.Context, p *term.Program, o searchOptions) error {
 	if stale := r.Stale(); stale != "" {
 		fix := "winnow index --add brings the index up to date"
 		if r.FromStore {
-			fix = "repeat the winnow extract with the images that are there"
+			fix = "run winnow extract again with the images that exist"
 		}
 		p.Note("%s: %s", stale, fix)
 	}

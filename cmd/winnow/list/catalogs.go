@@ -15,7 +15,7 @@ import (
 	"winnow/run/config"
 )
 
-// fromCatalog returns the finder of a catalog whose entries describe describes.
+// fromCatalog returns a find function for a catalog. describe converts an entry of the catalog to an [Entry].
 func fromCatalog[E any](all func() []E, byName func(string) (E, error), describe func(E) Entry) find {
 	return func(name string) (entries []Entry, err error) {
 		list := all()
@@ -35,13 +35,13 @@ func fromCatalog[E any](all func() []E, byName func(string) (E, error), describe
 
 func newLossesCommand() *cli.Command {
 	return newCommand("losses", "list the losses, or describe one: formula, settings, paper and equation",
-		"winnow train --loss NAME chooses a loss. NAME:bank compares with the memory bank, NAME:0.5 has a\n"+
-			"weight, and several losses are added: --loss multi_similarity --loss proxy_anchor:0.5. Their\n"+
-			"settings are set by --set losses.0.settings.NAME=VALUE, numbered in the order of the --loss flags.\n\n"+
-			"In the formulas s is the cosine of two vectors, d their distance, D its square; i or a is an anchor,\n"+
-			"P and N are its positives and negatives; [x]₊ is max(x, 0), mean₊ the mean of the terms above 0, R the\n"+
-			"reduction. Five papers have numbers: 000 Le & Odobez, 001 PRISM, 002 BSPML, 003 Adapted triplet,\n"+
-			"004 SCL-RHE.",
+		"winnow train --loss NAME chooses a loss. NAME:bank compares with the memory bank, NAME:0.5 sets a\n"+
+			"weight, and several losses are added: --loss multi_similarity --loss proxy_anchor:0.5. --set\n"+
+			"losses.0.settings.NAME=VALUE changes a setting; losses are numbered in the order of the --loss flags.\n\n"+
+			"In the formulas, s is the cosine of two vectors, d their distance, and D = d²; i or a is an anchor,\n"+
+			"P and N are its positives and negatives; [x]₊ is max(x, 0), mean₊ the mean of the terms above 0,\n"+
+			"and R the reduction. Five papers have numbers: 000 Le & Odobez, 001 PRISM, 002 BSPML, 003 Adapted\n"+
+			"triplet, 004 SCL-RHE.",
 		fromCatalog(func() []loss.Entry { return loss.Catalog }, loss.Find, describeLoss))
 }
 
@@ -55,11 +55,11 @@ func describeLoss(e loss.Entry) Entry {
 		applies bool
 		text    string
 	}{
-		{e.Params, "learns parameters of its own (loss_solver, loss_schedule)"},
-		{e.Proxied, "its vectors serve the filter proxysim"},
+		{e.Params, "has its own trainable parameters (loss_solver, loss_schedule)"},
+		{e.Proxied, "its class vectors are used by the filter proxysim"},
 		{e.Unlabelled, "also learns from images without a label (sampler.unlabelled=N in a batch)"},
 		{e.Weighted, "takes a weight in [0, 1] for each sample"},
-		{e.Draws, "draws at random if its settings ask for it, as a function of seed and step"},
+		{e.Draws, "samples at random if its settings say so, reproducibly by seed and step"},
 	} {
 		if n.applies {
 			notes = append(notes, n.text)
@@ -75,11 +75,11 @@ func describeLoss(e loss.Entry) Entry {
 
 func newFiltersCommand() *cli.Command {
 	return newCommand("filters", "list the filters that drop label errors while training, or describe one", `
-While training, a filter scores every label of a batch, and the labels with the lowest scores take no part in
-the step: the share given by --noise-rate, or the one that auto estimates. winnow train --filter NAME chooses a
-filter, --set filter.SETTING=VALUE a setting of it; with --filter none every label takes part.
+During training, a filter scores every label of a batch, and the labels with the lowest scores are left out of the
+step. Their share is --noise-rate, or an estimate with auto. winnow train --filter NAME chooses a filter, and --set
+filter.SETTING=VALUE changes a setting; --filter none uses every label.
 
-Other ways to handle noisy labels: --screen leaves out, before training, the labels that winnow audit would flag;
+Before training, --screen leaves out the labels that winnow audit would flag.
 
    winnow train --manifest noisy.csv --features features --filter avgsim --noise-rate 0.3 --out run
 `, fromCatalog(func() []filtering.Entry { return filtering.Catalog }, filtering.Find, describeFilter))
@@ -88,7 +88,7 @@ Other ways to handle noisy labels: --screen leaves out, before training, the lab
 func describeFilter(e filtering.Entry) Entry {
 	var by []string
 	if e.NeedsProxy {
-		by = append(by, "the loss's vectors of classes")
+		by = append(by, "the loss's class vectors")
 	}
 	if e.NeedsBank {
 		by = append(by, "the memory bank")
@@ -96,7 +96,7 @@ func describeFilter(e filtering.Entry) Entry {
 	if by == nil {
 		by = []string{"the batch"}
 	}
-	scores := "cosines from −1 to 1, and 1 where nothing is known of a label"
+	scores := "cosines from −1 to 1; 1 if the filter cannot score the label"
 	if e.Probability {
 		scores = "P(label correct)"
 	}
@@ -141,8 +141,8 @@ func describeMetric(e eval.Entry) Entry {
 }
 
 func newScorersCommand() *cli.Command {
-	return newCommand("scorers", "list the ways of winnow audit to score labels, or describe one",
-		"winnow audit --scorer NAME chooses one.",
+	return newCommand("scorers", "list the scorers of winnow audit, or describe one",
+		"winnow audit --scorer NAME chooses a scorer.",
 		fromCatalog(func() []audit.Scorer { return audit.Scorers }, findScorer, describeScorer))
 }
 
@@ -165,8 +165,8 @@ func describeScorer(s audit.Scorer) Entry {
 }
 
 func newArchitecturesCommand() *cli.Command {
-	return newCommand("architectures", "list the untrained networks that winnow models new makes, or describe one",
-		"winnow models new NAME --arch ARCHITECTURE makes one.",
+	return newCommand("architectures", "list the untrained networks of winnow models new, or describe one",
+		"winnow models new NAME --arch ARCHITECTURE makes a network.",
 		fromCatalog(architecture.List, architecture.Find, func(n architecture.Network) Entry {
 			return Entry{Fields: []Field{{"name", n.Name, true},
 				{"images", fmt.Sprintf("%d×%d×%d", n.Channels, n.Side, n.Side), true}, {"features", fmt.Sprint(n.Dim),
@@ -177,8 +177,8 @@ func newArchitecturesCommand() *cli.Command {
 
 func newRecipesCommand() *cli.Command {
 	return newCommand("recipes", "list the papers' settings for winnow train --recipe, or print one", `
-A recipe is a configuration whose comments say what the paper states and what was chosen here. A paper's
-name alone stands for its main recipe (marked *), and so does a recipe's name that only one paper has.
+A recipe is a configuration; its comments explain what the paper states and what was chosen here. The name of a
+paper selects its main recipe (marked *). A recipe's name without the paper works if only one paper has it.
 
    winnow list recipes prism/mcl-vmf
    winnow train --recipe prism --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds

@@ -1,4 +1,4 @@
-# Completes winnow's commands and flags in bash; elsewhere files. For every new shell, add to ~/.bashrc:
+# Completes winnow's commands and flags in bash, and file names elsewhere. To load it in every shell, add to ~/.bashrc:
 #    source <(winnow completion bash)
 _winnow() {
 	local word=${COMP_WORDS[COMP_CWORD]} asked=("${COMP_WORDS[@]:0:COMP_CWORD}")

@@ -1,5 +1,5 @@
 #compdef winnow
-# Completes winnow's commands and flags in zsh; elsewhere files. For every new shell, add to ~/.zshrc behind compinit:
+# Completes winnow's commands and flags in zsh, and files elsewhere. For every shell, add to ~/.zshrc after compinit:
 #    source <(winnow completion zsh)
 _winnow() {
 	local -a asked=("${(@)words[1,CURRENT-1]}") found

@@ -1,6 +1,6 @@
-// Package list implements the commands that print references: "winnow list" lists losses, filters, metrics, recipes,
-// scorers or architectures, or describes one; "winnow manual" prints the help of all commands, and "winnow completion"
-// scripts for shells.
+// Package list implements the commands that print references. "winnow list" lists losses, filters, metrics, recipes,
+// scorers or architectures, or describes one of them. "winnow manual" prints the help of all commands, and "winnow
+// completion" prints completion scripts for shells.
 package list
 
 import (
@@ -16,7 +16,7 @@ import (
 	"winnow/internal/text"
 )
 
-// Command returns the command winnow list.
+// Command returns the "winnow list" command.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "list",
@@ -32,13 +32,13 @@ func Command() *cli.Command {
 	}
 }
 
-// Options choose an entry and the form of the output.
+// Options holds the parsed arguments.
 type Options struct {
 	Name string // "": all
 	JSON bool
 }
 
-// Field is a property of an entry; those with Column are the columns of the list.
+// Field is a property of an entry. Column reports whether the property is a column of the list.
 type Field struct {
 	Key, Text string
 	Column    bool
@@ -48,13 +48,13 @@ type Field struct {
 type Entry struct {
 	Fields   []Field
 	Settings []catalog.Setting
-	File     string // printed as the description, unless it is ""
+	File     string // text that describes the entry instead of Fields; may be ""
 }
 
-// find returns the entry of a name, and all entries for "".
+// find returns the entry with a name, or all entries if the name is "".
 type find func(name string) ([]Entry, error)
 
-// newCommand returns the command that lists the entries of one catalog.
+// newCommand returns a command that lists the entries of a catalog.
 func newCommand(name, usage, description string, find find) *cli.Command {
 	var o Options
 	return &cli.Command{
@@ -106,7 +106,7 @@ func printEntries(p *term.Program, o Options, entries []Entry) error {
 	return w.Flush()
 }
 
-// describeEntry writes all that is recorded of an entry.
+// describeEntry writes all fields and settings of an entry.
 func describeEntry(out io.Writer, e Entry) error {
 	if e.File != "" {
 		_, err := io.WriteString(out, e.File)
@@ -145,12 +145,12 @@ func describeEntry(out io.Writer, e Entry) error {
 	return w.Flush()
 }
 
-// formatValue formats a value as --set takes it.
+// formatValue formats a value as --set accepts it.
 func formatValue(value any) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(value), " ", ","), "[]")
 }
 
-// citeSource returns a paper and the equation in it.
+// citeSource joins a paper and an equation, which may be "".
 func citeSource(paper, equation string) string {
 	return strings.TrimSuffix(paper+": "+equation, ": ")
 }

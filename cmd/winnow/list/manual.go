@@ -13,14 +13,14 @@ import (
 	"winnow/internal/catalog"
 )
 
-// printing holds the parsed arguments of manual and completion.
+// printing holds the parsed arguments of "winnow manual" and "winnow completion".
 type printing struct {
 	App   *cli.App // the commands to describe
 	Shell string
 	Man   bool
 }
 
-// Manual returns the command winnow manual.
+// Manual returns the "winnow manual" command.
 func Manual() *cli.Command {
 	return &cli.Command{
 		Name:  "manual",
@@ -41,25 +41,25 @@ func printManual(_ context.Context, p *term.Program, o printing) error {
 	if err != nil {
 		return err
 	}
-	if !o.Man { // the library begins with several titles
+	if !o.Man { // the library's text has several first-level headings
 		text = "# Commands\n\n" + headings.ReplaceAllString(text, "#$0")
 	}
 	_, err = io.WriteString(p.Data, text)
 	return err
 }
 
-// headings are those of Markdown.
+// headings matches the start of Markdown headings.
 var headings = regexp.MustCompile(`(?m)^#+ `)
 
 //go:embed completion.*
 var scripts embed.FS
 
-// Completion returns the command winnow completion.
+// Completion returns the "winnow completion" command.
 func Completion() *cli.Command {
 	return &cli.Command{
 		Name: "completion", ArgsUsage: "SHELL",
 		Usage: "print a script that completes commands and flags in the shell: bash, zsh, fish",
-		Description: "   source <(winnow completion bash)           # for this shell; zsh likewise\n" +
+		Description: "   source <(winnow completion bash)           # for this shell; the same for zsh\n" +
 			"   winnow completion fish | source            # for this shell",
 		Action: term.Action(func(c *cli.Context) (printing, error) {
 			shell, err := term.OneArgument(c, "one of bash, zsh, fish")

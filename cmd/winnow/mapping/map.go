@@ -22,13 +22,13 @@ import (
 	"winnow/run/folder"
 )
 
-// Command returns winnow map.
+// Command returns the "winnow map" command.
 func Command() *cli.Command { return newMapCommand(runMap) }
 
-const description = `Draws images that the run embeds near each other near each other on a map (t-SNE, van der Maaten
-2014, started from the principal components). Without a run it draws the features of a store as they are:
---features DIR --manifest FILE. winnow studio draws a map to explore.
---color suspect (flagged or not) needs --audit suspects.csv of winnow audit, whose scores are written to the .csv.
+const description = `Draws a map of a run's embedding, on which similar images are near each other (t-SNE, van der
+Maaten 2014, started from the principal components). Without a run, it draws the features of a store: --features
+DIR --manifest FILE. winnow studio shows an interactive map.
+--color suspect (flagged or not) needs --audit suspects.csv of winnow audit; a .csv map then contains the scores.
 
    winnow map run --out map.svg --out map.csv`
 
@@ -44,14 +44,14 @@ func newMapCommand(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query and gallery, or validation",
 				Usage: "`SPLIT,...` to draw, or all"},
 			&cli.StringFlag{Name: "color", Value: report.ColourLabel,
-				Usage: "what the colours show, `WHAT`: " + strings.Join(colourings, ", ")},
+				Usage: "colour the points by `PROPERTY`: " + strings.Join(colourings, ", ")},
 			&cli.StringFlag{Name: "audit",
 				Usage: "`FILE`.csv of winnow audit, for --color suspect"},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
 			&cli.Float64Flag{Name: "perplexity", Value: 30, Usage: "perplexity `P` of t-SNE, about the number of " +
 				"neighbours"},
-			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` steps of t-SNE"},
-			term.SeedFlag("seed `N` of the images and the start"),
+			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` iterations of t-SNE"},
+			term.SeedFlag("seed `N` of --max and of t-SNE"),
 			term.NamesFlag(),
 			term.JSONFlag(),
 		}, term.DataFlags...),
@@ -61,12 +61,12 @@ func newMapCommand(call term.Call[Options]) *cli.Command {
 
 var colourings = []string{report.ColourLabel, report.ColourTrue, report.ColourSplit, report.ColourSuspect}
 
-// Options are the options of winnow map.
+// Options holds the parsed flags.
 type Options struct {
-	Dir   string // of a run; "": the store of Run
+	Dir   string // run folder; "": the feature store in Run
 	Run   folder.Options
 	Out   []string
-	Names string // file
+	Names string // file with class names; "": none
 	Audit string // list of an audit; "": none
 	Draw  report.MapOptions
 	JSON  bool
@@ -89,7 +89,7 @@ func readMap(c *cli.Context) (o Options, err error) {
 	return o, err
 }
 
-// checkMapOptions refuses options that do not go together.
+// checkMapOptions returns an error for missing, invalid or conflicting options.
 func (o Options) checkMapOptions() error {
 	if len(o.Out) == 0 {
 		return term.Misused("winnow map: found no --out, expected a file to write: --out map.svg")
@@ -105,7 +105,7 @@ func (o Options) checkMapOptions() error {
 		return term.Misused("--color: found %q%s, expected one of %s", d.Colour, catalog.Ask(d.Colour, colourings),
 			strings.Join(colourings, ", "))
 	case d.Colour == report.ColourSuspect && o.Audit == "":
-		return hint.With(term.Misused("--color %s: found no --audit, expected the file of an audit", d.Colour),
+		return hint.With(term.Misused("--color %s: found no --audit, expected a list of winnow audit", d.Colour),
 			"make it: winnow audit RUN --out suspects.csv")
 	case d.Max < 5:
 		return term.Misused("--max: found %d images, expected at least 5", d.Max)
@@ -117,7 +117,7 @@ func (o Options) checkMapOptions() error {
 	return nil
 }
 
-// splitsToLookAt returns the splits whose features are needed, or none if all are.
+// splitsToLookAt returns the splits whose features are needed, or nil for all splits.
 func splitsToLookAt(split string) []string {
 	if split == "" {
 		return folder.AnyUsual()

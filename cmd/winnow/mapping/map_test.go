@@ -42,7 +42,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	}
 }
 
-// Only the features of the drawn splits are needed; all if all are drawn.
+// TestSplitsToLookAt checks the splits whose features are needed for a value of --split.
 func TestSplitsToLookAt(t *testing.T) {
 	if got := splitsToLookAt("train,all"); got != nil {
 		t.Errorf("of all splits: %v", got)

@@ -1,4 +1,4 @@
-// Package models implements the "winnow models" command: it lists, shows, fetches, adds, makes and removes backbones.
+// Package models implements the "winnow models" command, which manages the backbones.
 package models
 
 import (
@@ -20,11 +20,11 @@ func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "models",
 		Usage: "list, show, download, add, make and remove backbones, the pretrained networks",
-		Description: "A backbone is an ONNX file that turns images into vectors. Your own are recorded in\n" +
-			"models.json in winnow's configuration folder (or in the file that WINNOW_MODELS names). Files of\n" +
-			"winnow's own entries are found in the folders of WINNOW_MODEL_DIRS.",
+		Description: "A backbone is an ONNX file of a network that turns images into vectors. Your backbones are\n" +
+			"recorded in models.json in winnow's configuration folder (or in the file that WINNOW_MODELS names).\n" +
+			"winnow searches the folders in WINNOW_MODEL_DIRS for the files of its built-in entries.",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the backbones winnow knows", Flags: []cli.Flag{asJSON},
+			{Name: "list", Usage: "list all backbones, recorded and built-in", Flags: []cli.Flag{asJSON},
 				Action: term.Action(readNothing, withRegistry(listModels))},
 			{Name: "show", Usage: "describe one backbone, by name or file", ArgsUsage: "NAME|FILE",
 				Flags: append(
@@ -32,15 +32,15 @@ func Command() *cli.Command {
 					term.PreprocessingFlags()...), Action: newNamedAction("one name or file",
 					withRegistry(showModel))},
 			{Name: "get", Usage: "download a backbone by name, check it and record it", ArgsUsage: "NAME",
-				Description: "Downloads only files whose size and sha256 winnow knows: those that winnow models\n" +
-					"list marks with get. The file is stored next to models.json. After an interrupt or a broken\n" +
-					"connection, the same command continues the download. Proxies are those of HTTPS_PROXY,\n" +
-					"HTTP_PROXY and NO_PROXY.",
-				Flags: []cli.Flag{&cli.StringFlag{Name: "from", DefaultText: "where it is published",
-					Usage: "take it from `URL|FILE`, a mirror or a copy; a URL that ends in / is the folder of the " +
-						"file"},
+				Description: "Downloads only the files that winnow models list marks with get: their sizes and\n" +
+					"sha256 are built in. The file is stored next to models.json. After an interrupt or a broken\n" +
+					"connection, the same command continues the download. The proxy variables HTTPS_PROXY,\n" +
+					"HTTP_PROXY and NO_PROXY are respected.",
+				Flags: []cli.Flag{&cli.StringFlag{Name: "from", DefaultText: "its publisher's URL",
+					Usage: "read the file from `URL|FILE`, a mirror or a copy; a URL that ends in / is the file's " +
+						"folder"},
 					&cli.BoolFlag{Name: "accept-licence",
-						Usage: "you have read the model's licence and accept it (for models that ask for it)"}, asJSON},
+						Usage: "you have read and accept the model's licence (for models that require this)"}, asJSON},
 				Action: newNamedAction("one name", withRegistry(getModel))},
 			{Name: "add", Usage: "record an ONNX file as a backbone (the file is not copied)", ArgsUsage: "FILE",
 				Flags: append([]cli.Flag{&cli.StringFlag{Name: "name",
@@ -53,10 +53,10 @@ func Command() *cli.Command {
 	}
 }
 
-// Options name a backbone and its settings.
+// Options holds the parsed flags and the argument.
 type Options struct {
-	Argument, Name, From string // name or file; name for an added one; source of a download
-	Accepted             bool   // the licence of a model to download
+	Argument, Name, From string // name or file; name to record; source of a download
+	Accepted             bool   // the user accepts the model's licence
 	Settings             models.Settings
 	JSON                 bool
 }
@@ -65,7 +65,7 @@ func readNothing(c *cli.Context) (Options, error) {
 	return Options{JSON: c.Bool("json")}, term.NoArguments(c)
 }
 
-// newNamedAction returns the action of a command with one argument, which errors call what.
+// newNamedAction returns the action of a command with one argument, which what describes in errors.
 func newNamedAction(what string, call term.Call[Options]) cli.ActionFunc {
 	return term.Action(func(c *cli.Context) (Options, error) {
 		argument, err := term.OneArgument(c, what)
@@ -74,7 +74,7 @@ func newNamedAction(what string, call term.Call[Options]) cli.ActionFunc {
 	}, call)
 }
 
-// withRegistry adds the user's registry to a call.
+// withRegistry returns a call that opens the user's registry and passes it to call.
 func withRegistry[O any](call func(context.Context, *term.Program, *models.Registry, O) error) term.Call[O] {
 	return func(ctx context.Context, p *term.Program, o O) error {
 		r, err := models.OpenDefault()
@@ -110,7 +110,7 @@ func getModel(ctx context.Context, p *term.Program, r *models.Registry, o Option
 		Note: func(fact string) { end(); p.Note("%s", fact) }, Progress: at})
 	end()
 	if asked, ok := errors.AsType[*extraction.Unaccepted](err); ok {
-		return hint.With(err, "read it, and if you accept it: winnow models get %s --accept-licence", asked.Name)
+		return hint.With(err, "read the licence; if you accept it: winnow models get %s --accept-licence", asked.Name)
 	}
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func warnModels(p *term.Program, lines ...string) {
 	}
 }
 
-// describeBackbone prints a backbone that was added.
+// describeBackbone prints an added backbone and its warnings.
 func describeBackbone(p *term.Program, got *extraction.Fetched, asJSON bool) error {
 	warnModels(p, append(got.Warnings, got.Cut.Warnings...)...)
 	if asJSON {

@@ -15,7 +15,7 @@ import (
 func newCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "new",
-		Usage:     "make an untrained network with random weights by a seed",
+		Usage:     "make an untrained network with random weights",
 		ArgsUsage: "NAME",
 		Description: "Writes an ONNX file and records it as NAME. The same network and seed give the same file.\n\n" +
 			"   winnow models new digits --arch lenet --seed 1\n" +
@@ -31,7 +31,7 @@ func newCommand() *cli.Command {
 	}
 }
 
-// NewOptions describe an untrained network.
+// NewOptions holds the parsed flags of "winnow models new".
 type NewOptions struct {
 	Name, Architecture, Out string
 	Seed                    uint64
@@ -47,7 +47,7 @@ func readNew(c *cli.Context) (NewOptions, error) {
 func makeNew(_ context.Context, p *term.Program, r *models.Registry, o NewOptions) error {
 	net, err := architecture.Find(o.Architecture)
 	if err != nil {
-		return hint.With(err, "winnow list architectures lists them")
+		return hint.With(err, "winnow list architectures lists all architectures")
 	}
 	e := models.Entry{
 		Name: o.Name, Input: architecture.Input, Output: architecture.Output, Preprocessing: net.Preprocessing,
@@ -61,7 +61,7 @@ func makeNew(_ context.Context, p *term.Program, r *models.Registry, o NewOption
 	if o.JSON {
 		return p.JSON(b.Entry)
 	}
-	_, err = fmt.Fprintf(p.Out, "made %s: %s, %d parameters drawn with seed %d, feature %s of %s numbers, %s\n",
+	_, err = fmt.Fprintf(p.Out, "made %s: %s, %d parameters drawn with seed %d, feature %s with %s numbers, %s\n",
 		b.Name, b.Path, net.Parameters, o.Seed, cut.Cut, models.Numbers(cut.Dim), b.Preprocessing.Describe())
 	return err
 }

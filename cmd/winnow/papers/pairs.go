@@ -11,18 +11,18 @@ import (
 	"winnow/papers/theory"
 )
 
-// PairsOptions are the options of winnow papers pairs.
+// PairsOptions holds the parsed flags of "winnow papers pairs".
 type PairsOptions struct {
 	theory.PairOptions
 	Out string // folder
 }
 
 const pairsDescription = `
-Needs a manifest with true labels next to the given ones. It measures SCL-RHE's (004) Fig. 2, the cosines of
-pairs of training images by whether their given and their true labels agree; and the shares of its section 4.2,
-how much of what a contrastive loss is taught wrongly comes from false positives. It uses a run's own batches
-(its sampler, seed and losses), embedded by its head, or frozen features without a run. The given labels are
-compared with symmetric noise of the same rate on the same vectors. No run of winnow train uses the result.
+Needs a manifest with given and true labels. Measures Fig. 2 of SCL-RHE (004), the cosines of pairs of training
+images by whether their given and their true labels agree. It also measures the shares of section 4.2: how much of
+the wrong gradient of a contrastive loss comes from false positives. The batches are those of a run (its sampler,
+seed and losses), embedded by its head, or without a run those of frozen features. For comparison, it repeats this
+with symmetric noise of the same rate on the same vectors. winnow train does not use the result.
 
    winnow papers pairs runs/a --out runs/a/pairs
    winnow papers pairs --features features --manifest people.csv
@@ -32,12 +32,12 @@ func pairsCommand(call term.Call[PairsOptions]) *cli.Command {
 	var o PairsOptions
 	return &cli.Command{
 		Name:        "pairs",
-		Usage:       "compare true and false pairs of training images, and how much of what a loss learns is wrong",
+		Usage:       "compare true and false pairs of training images, and their shares of a loss's gradient",
 		ArgsUsage:   "[RUN]",
 		Description: pairsDescription,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "loss", DefaultText: "the run's, or supcon,scl_rhe",
-				Usage: "`LIST` of losses of pairs, with their default settings"},
+				Usage: "`LIST` of losses over pairs, with their default settings"},
 			term.Flag(&o.Out, "out,o", "`DIR` for the drawings"),
 		}, term.DataFlags...),
 		Action: term.BoundAction(&o, readPairs, call),

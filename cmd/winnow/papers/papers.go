@@ -1,5 +1,5 @@
-// Package papers implements the "winnow papers" command: statements of the papers about label noise,
-// computed, or measured on runs and feature stores.
+// Package papers implements the "winnow papers" command, which computes what the papers state about label noise, or
+// measures it on runs and feature stores.
 package papers
 
 import (
@@ -10,7 +10,7 @@ import (
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "papers",
-		Usage:       "compute what the papers say about label noise, and measure it on your data",
+		Usage:       "compute what the papers state about label noise, and measure it on your data",
 		Description: "\ntheory computes rates and bounds from numbers. pairs measures a run or a feature store.\n",
 		Subcommands: []*cli.Command{theoryCommand(runTheory), pairsCommand(runPairs)},
 	}

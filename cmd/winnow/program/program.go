@@ -1,8 +1,8 @@
-// Package program is winnow's command line as a function: every command, in the groups that help shows.
+// Package program assembles winnow's command line from all commands, in the groups that help shows.
 //
-// Each command is a folder next to this one: its flags become plain options, one call of a room does the work, and the
-// result is printed. Data goes to standard output; messages and progress go to standard error. Exit codes: 0 done,
-// 1 failed, 2 misused, 130 interrupted, 143 terminated.
+// Each command is a package in a folder next to this one. It parses flags into plain options, calls another package
+// for the work, and prints the result. Data are written to standard output, messages and progress to standard error.
+// Exit codes: 0 success, 1 failure, 2 misuse, 130 interrupted, 143 terminated.
 package program
 
 import (
@@ -37,7 +37,7 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// Main executes a command line with the process's streams, handles signals, and returns the exit code.
+// Main executes a command line with the process's standard streams, handles signals, and returns the exit code.
 func Main(args []string) int {
 	named := term.FromCommand(Commands(), args)
 	ctx, stop := interrupt.Listen(context.Background(), term.Patience,
@@ -52,7 +52,7 @@ func Execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return term.Execute(ctx, Commands(), args, stdout, stderr)
 }
 
-// Commands lists every command, under the headings of help.
+// Commands returns all commands, with the headings under which help lists them.
 func Commands() []*cli.Command {
 	return slices.Concat(
 		under("Audit labels", audit.Command(), studio.Command(), studio.Decisions()),

@@ -1,4 +1,4 @@
-// Package progress shows the progress of work and of trainings, on a terminal or as lines.
+// Package progress shows the progress of work on a terminal or as lines of text.
 package progress
 
 import (
@@ -10,30 +10,30 @@ import (
 	"winnow/internal/printable"
 )
 
-// Line shows the progress of a long piece of work, with its rate and the time left: on a terminal as one line
-// that is overwritten, otherwise as a line every few seconds.
+// Line shows the progress of work, with its rate and the time left. On a terminal it overwrites one line; otherwise it
+// prints a line every few seconds.
 type Line struct {
 	w        io.Writer
 	now      func() time.Time
 	terminal bool
 	every    time.Duration
-	unit     string // what is counted, such as "images"
+	unit     string // the unit of the counts, such as "images"
 
-	stage string // name of the current stage, with which the line begins
+	stage string // name of the current stage, the start of the line
 
 	start, last time.Time
 	width       int // width of the line on the terminal
 }
 
-// Stage begins one of several stages of work. unit is what is counted.
+// Stage starts the next stage of work. unit is the unit of its counts.
 func (p *Line) Stage(name, unit string) {
 	p.End()
 	p.stage, p.unit = name+"  ", unit
 	p.Restart()
 }
 
-// New begins a line on w, past the guard of a printable.Writer, because it prints only numbers and its own
-// words. unit is what is counted, now is the clock.
+// New returns a line on w. If w is a printable.Writer, the line writes to the underlying writer without escaping,
+// because it prints only numbers and its own words. unit is the unit of the counts, and now is the clock.
 func New(w io.Writer, unit string, now func() time.Time) *Line {
 	p := &Line{w: printable.Under(w), now: now, every: 5 * time.Second, unit: unit, start: now()}
 	if printable.IsTerminal(w) {
@@ -43,8 +43,8 @@ func New(w io.Writer, unit string, now func() time.Time) *Line {
 	return p
 }
 
-// At shows that done of total are finished, of which earlier ones are from an earlier run. more is appended to
-// the line.
+// At shows that done of total units are finished; the first earlier of these were finished by an earlier run. more is
+// appended to the line.
 func (p *Line) At(done, total, earlier int, more string) {
 	now := p.now()
 	if now.Sub(p.last) < p.every {
@@ -54,7 +54,7 @@ func (p *Line) At(done, total, earlier int, more string) {
 	text := fmt.Sprintf("%s%d/%d %s", p.stage, done, total, p.unit)
 	if rate := float64(done-earlier) / now.Sub(p.start).Seconds(); rate > 0 {
 		text += fmt.Sprintf("  %.1f %s/s", rate, p.unit)
-		if done-earlier > 1 { // the time of the first one includes all preparation
+		if done-earlier > 1 { // the time of the first unit includes all preparation
 			left := now.Sub(p.start).Seconds() * float64(total-done) / float64(done-earlier)
 			text += fmt.Sprintf("  %v left", (time.Duration(left) * time.Second).Round(time.Second))
 		}
@@ -72,13 +72,13 @@ func (p *Line) showLine(text string) {
 	p.width = len(text)
 }
 
-// Restart begins to count the time anew.
+// Restart restarts the clock for the rate and the time left.
 func (p *Line) Restart() {
 	p.start = p.now()
 	p.last = p.start
 }
 
-// Print prints text that stays, and clears the line before it.
+// Print clears the line and prints text that stays.
 func (p *Line) Print(format string, args ...any) {
 	p.End()
 	fmt.Fprintf(p.w, format, args...)

@@ -20,17 +20,17 @@ import (
 	"winnow/run/extraction"
 )
 
-// network is the built-in network.
+// network is the name of the built-in network.
 const network = "glyphnet"
 
-// Files and the folder of a quickstart.
+// Names of the files in a quickstart's folder.
 const (
 	imagesFile     = "images.zip"
-	featuresFolder = "suspects.features" // where winnow audit looks for those of suspects.csv
+	featuresFolder = "suspects.features" // where winnow audit looks for the features of suspects.csv
 	manifestFile   = "manifest.csv"
 )
 
-// drawData draws the images and their labels, some of them wrong. Its errors are those of the options.
+// drawData draws the images and their labels, and makes some labels wrong. An error means that an option is not valid.
 func drawData(o Options) (*datasets.Dataset, fs.FS, error) {
 	noise, err := datasets.NewNoise("symmetric", o.Rate)
 	if err != nil {
@@ -44,7 +44,7 @@ func drawData(o Options) (*datasets.Dataset, fs.FS, error) {
 	return noisy, images, err
 }
 
-// writeData writes the manifest, the images and their features.
+// writeData writes the manifest, the images and their features to a folder.
 func writeData(ctx context.Context, dir string, d *datasets.Dataset, images fs.FS, host extraction.Host) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("quickstart: %w", err)
@@ -63,7 +63,7 @@ func writeData(ctx context.Context, dir string, d *datasets.Dataset, images fs.F
 	return extractFeatures(ctx, dir, d.Paths(), host)
 }
 
-// writeImages writes the images into one zip file without compression: the same files give the same bytes.
+// writeImages writes the images to a zip file without compression, so that the same images give the same bytes.
 func writeImages(ctx context.Context, path string, names []string, images fs.FS) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
 		archive := zip.NewWriter(interrupt.NewWriter(ctx, w))
@@ -84,13 +84,13 @@ func writeImages(ctx context.Context, path string, names []string, images fs.FS)
 	})
 }
 
-// extractFeatures makes the features of all images.
+// extractFeatures computes and stores the features of all images.
 func extractFeatures(ctx context.Context, dir string, names []string, host extraction.Host) error {
 	b, cut, err := extraction.OpenBackbone(network, models.Settings{})
 	if err != nil {
 		return err
 	}
-	b.Preprocessing.EXIF = true // as winnow audit embeds images: it takes these features
+	b.Preprocessing.EXIF = true // as winnow audit does, which reuses these features
 	written, err := zip.OpenReader(filepath.Join(dir, imagesFile))
 	if err != nil {
 		return fmt.Errorf("quickstart: %w", err)

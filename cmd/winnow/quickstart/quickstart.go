@@ -1,4 +1,4 @@
-// Package quickstart implements the "winnow quickstart" command: the whole path on drawn characters.
+// Package quickstart implements the "winnow quickstart" command, which audits drawn characters and opens the studio.
 package quickstart
 
 import (
@@ -17,43 +17,43 @@ import (
 	"winnow/run/inspect"
 )
 
-// Options are the drawn data and the folder.
+// Options holds the parsed flags.
 type Options struct {
-	Dir     string  // to write
-	Seed    uint64  // of the noise
+	Dir     string  // output folder
+	Seed    uint64  // seed of the noise
 	Rate    float64 // share of the training labels made wrong
 	Classes int
-	Images  int  // of each class
-	NoOpen  bool // end without serving the studio
+	Images  int  // images per class
+	NoOpen  bool // do not open the studio
 }
 
 // Command returns the "winnow quickstart" command.
 func Command() *cli.Command { return newQuickstartCommand(runQuickstart) }
 
 const description = `
-Draws characters, makes some of their labels wrong, embeds them with the built-in network glyphnet, finds the
-wrong labels, and opens the studio, where you decide about them. All of it takes less than a minute on two
-cores. Ctrl-C ends the studio and writes the corrected list.
+Draws images of characters, makes some of their labels wrong, embeds the images with the built-in network glyphnet,
+finds the label errors, and opens the studio, where you review them. This takes less than a minute on two cores.
+Ctrl-C ends the studio and writes the corrected manifest.
 
    winnow quickstart
 
-The folder holds the images, the list manifest.csv, their features and the audit suspects.csv. Without a
-terminal or a browser the studio is not opened: the last line is the command that opens it.
+The folder contains the images, manifest.csv, the features and suspects.csv, the result of the audit. Without a
+terminal or a browser, the studio is not opened, and the last line is the command that opens it.
 `
 
 func newQuickstartCommand(call term.Call[Options]) *cli.Command {
 	o := Options{Dir: "quickstart", Seed: 1, Rate: 0.2, Classes: 120, Images: 30}
 	return &cli.Command{
 		Name:        "quickstart",
-		Usage:       "show winnow on drawn characters with wrong labels among them, and open the studio",
+		Usage:       "find label errors among drawn characters, and open the studio",
 		Description: description,
 		Flags: []cli.Flag{
 			term.Flag(&o.Dir, "out,o", "`DIR` to write"),
-			term.Flag(&o.NoOpen, "no-open", "do not open the studio: print its command"),
+			term.Flag(&o.NoOpen, "no-open", "do not open the studio, print its command"),
 			term.Flag(&o.Seed, "seed", "`SEED` of the noise"),
-			term.Flag(&o.Rate, "noise-rate", "share `P` of the training labels made wrong"),
+			term.Flag(&o.Rate, "noise-rate", "make this share `P` of the training labels wrong"),
 			term.Flag(&o.Classes, "classes", "draw `N` characters, 12 … 240"),
-			term.Flag(&o.Images, "images", "draw `N` images of each, 2 … 1000"),
+			term.Flag(&o.Images, "images", "draw `N` images of each character, 2 … 1000"),
 		},
 		Action: term.BoundAction(&o, func(c *cli.Context, _ *Options) error { return term.NoArguments(c) }, call),
 	}
@@ -74,14 +74,14 @@ func runQuickstart(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	fmt.Fprint(p.Out, "\nThree things to try in the studio:\n"+
-		"  1. Suspects: is the given label right? A takes the suggested one, K keeps the given one, D drops the\n"+
-		"     image.\n"+
-		"  2. Findings: decide about a group of odd pictures with one click.\n"+
-		"  3. Map: draw a lasso around points of one class that lie apart, and decide about them.\n")
+		"  1. Suspects: is the given label right? A accepts the suggested label, K keeps the given label, D drops\n"+
+		"     the image.\n"+
+		"  2. Findings: decide about a group of unusual images with one click.\n"+
+		"  3. Map: draw a lasso around points far from the rest of their class, and decide about them.\n")
 	open := !o.NoOpen && printable.IsTerminal(p.Out)
 	if open {
 		if err := page.CanBrowse(); err != nil {
-			p.Note("the browser cannot be opened: %v", err)
+			p.Note("cannot open a browser: %v", err)
 			open = false
 		}
 	}
@@ -93,7 +93,7 @@ func runQuickstart(ctx context.Context, p *term.Program, o Options) error {
 	return studio.OpenStudio(ctx, p, s)
 }
 
-// newStudioOptions returns the options of the studio that shows a folder's images.
+// newStudioOptions returns the options of a studio for the files in a folder.
 func newStudioOptions(dir string) studio.Options {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	return studio.Options{

@@ -19,12 +19,12 @@ import (
 	"winnow/run/folder"
 )
 
-// Command returns winnow report.
+// Command returns the "winnow report" command.
 func Command() *cli.Command { return newReportCommand(runReport) }
 
-const description = `One file to read offline or to print: the training and its course, the filter, retrieval next to
-frozen and whitened features, classes, the most suspect labels, retrieval examples, a map (t-SNE), warnings,
-and definitions of all numbers. Images come from --root. winnow sweep compares several runs.
+const description = `Writes one HTML file to read offline or to print. It shows the training and its curves, the filter,
+retrieval compared with frozen and whitened features, the classes, the most suspect labels, retrieval examples, a map
+(t-SNE), warnings, and definitions of all numbers. Images are read from --root. winnow sweep compares several runs.
 
    winnow report run --out report.html`
 
@@ -38,9 +38,9 @@ func newReportCommand(call term.Call[Options]) *cli.Command {
 			term.Required(term.OutFlag("write the page to `FILE`.html")),
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
 				Usage: "the `SPLIT` to measure, show and draw"},
-			&cli.StringFlag{Name: "scorer", DefaultText: "as winnow audit RUN",
-				Usage: "rank the suspects by `NAME`: " + strings.Join(audit.Names(), ", ")},
-			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
+			&cli.StringFlag{Name: "scorer", DefaultText: "as for winnow audit RUN",
+				Usage: "rank the suspects by the scorer `NAME`: " + strings.Join(audit.Names(), ", ")},
+			&cli.BoolFlag{Name: "no-pictures", Usage: "show no images on the page"},
 			term.NamesFlag(),
 			term.JSONFlag(),
 		}, term.DataFlags...),
@@ -48,15 +48,15 @@ func newReportCommand(call term.Call[Options]) *cli.Command {
 	}
 }
 
-// Options are the options of winnow report.
+// Options holds the parsed flags.
 type Options struct {
-	Dir    string // of the run
+	Dir    string // run folder
 	Run    folder.Options
 	Out    string
-	Split  string // "": the usual one of each run
-	Names  string // file
-	Scorer string // "": as winnow audit judges a run
-	Bare   bool   // no pictures
+	Split  string // "": as report.UsualSplit returns
+	Names  string // file with class names; "": none
+	Scorer string // "": the default of winnow audit for a run
+	Bare   bool   // show no images
 	JSON   bool
 }
 
@@ -77,7 +77,7 @@ func readReport(c *cli.Context) (o Options, err error) {
 	return o, err
 }
 
-// result is what winnow report --json prints.
+// result is the output of "winnow report --json".
 type result struct {
 	File  string            `json:"file"`
 	Bytes int               `json:"bytes"`

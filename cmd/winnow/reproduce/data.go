@@ -10,16 +10,16 @@ import (
 	"winnow/papers/studies"
 )
 
-// parseData reads which files stand for a study's datasets: NAME=MANIFEST,FEATURES[,ROOT] each, or one without a name
-// for all of them. NAME@NETWORK is for the rows of another network than the table's.
+// parseData parses the values of --data, which assign files to a study's datasets: NAME=MANIFEST,FEATURES[,ROOT] for
+// each dataset, or a single value without NAME= for all. NAME@NETWORK is for the rows that use this network.
 func parseData(given []string, study studies.Study) (list []runner.Source, err error) {
 	known := study.Sources()
 	switch {
 	case study.Drawn() && len(given) > 0:
-		return nil, term.Misused("--data: %s draws what it needs: expected no --data", study.Name)
+		return nil, term.Misused("--data: %s draws its own data: expected no --data", study.Name)
 	case !study.Drawn() && len(given) == 0:
-		return nil, term.Misused("--data is missing: NAME=MANIFEST,FEATURES for %s; or MANIFEST,FEATURES for any data "+
-			"in their place", strings.Join(known, ", "))
+		return nil, term.Misused("--data is missing, expected NAME=MANIFEST,FEATURES with a NAME of %s, or "+
+			"MANIFEST,FEATURES of any data instead", strings.Join(known, ", "))
 	}
 	for _, text := range given {
 		name, files, byName := strings.Cut(text, "=")
@@ -32,7 +32,7 @@ func parseData(given []string, study studies.Study) (list []runner.Source, err e
 			slices.ContainsFunc(list, func(s runner.Source) bool { return s.Name == name }),
 			parts[0] == "" || parts[1] == "":
 			return nil, term.Misused("--data: found %q, expected NAME=MANIFEST,FEATURES[,ROOT] with a NAME of %s, "+
-				"each once; or MANIFEST,FEATURES[,ROOT] alone", text, strings.Join(known, ", "))
+				"each at most once, or only MANIFEST,FEATURES[,ROOT]", text, strings.Join(known, ", "))
 		}
 		list = append(list, runner.Source{
 			Name: name, Manifest: location.At(parts[0]), Features: parts[1], Root: location.At(parts[2]),

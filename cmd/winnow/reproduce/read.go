@@ -17,7 +17,7 @@ func readReproduce(c *cli.Context) (o Options, err error) {
 	case len(given) > 1:
 		return o, term.Misused("reproduce: found %s, expected one study", strings.Join(given, " "))
 	case len(given) == 0 && (c.IsSet("data") || c.Bool("dry-run")):
-		return o, term.Misused("reproduce: found no study, expected one of those that winnow reproduce lists")
+		return o, term.Misused("reproduce: found no study, expected a study that winnow reproduce lists")
 	}
 	o.DryRun = c.Bool("dry-run")
 	if o.List = c.NArg() == 0; o.List {
@@ -40,9 +40,9 @@ func readReproduce(c *cli.Context) (o Options, err error) {
 	}
 	switch {
 	case o.Study.Drawn() && (o.Finetune != "" || !o.Root.IsZero()):
-		err = term.Misused("--finetune, --root: %s draws what it needs: expected none of them", o.Study.Name)
+		err = term.Misused("--finetune, --root: %s draws its own data: expected neither flag", o.Study.Name)
 	case o.Finetune != "" && runner.Finetunes(&o.Study):
-		err = term.Misused("--finetune: %s says itself what each of its rows trains: expected no --finetune",
+		err = term.Misused("--finetune: %s defines what each of its rows trains: expected no --finetune",
 			o.Study.Name)
 	}
 	return o, err

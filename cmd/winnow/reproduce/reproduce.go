@@ -13,7 +13,7 @@ import (
 	"winnow/papers/studies"
 )
 
-// Options are the options of winnow reproduce. Without a study, the papers' tables and figures are listed.
+// Options holds the parsed flags. List is set without a study, to list the papers' tables and figures.
 type Options struct {
 	runner.Options
 	List, DryRun bool
@@ -23,26 +23,26 @@ type Options struct {
 func Command() *cli.Command { return newReproduceCommand(runReproduce) }
 
 const description = `
-A study is a table of rows (recipes) and columns (datasets with label noise). A cell is one training for one
-seed: of a head on stored features or, with --finetune, of the whole network or its last stages. Finished cells
-are kept in --out/cells, shared by all studies, and not run again. Networks keep checkpoints, so a killed run
-resumes where it was. Below the table, each claim of the paper holds, does not hold, or is undecided, by
-comparisons paired over the seeds (t-tests, corrected for all of the study). Without a STUDY, every table
-and figure of the five papers is listed with the study that makes it, and winnow's own studies.
+A study is a table whose rows are recipes and whose columns are datasets with label noise. A cell is one training
+with one seed: of a head on stored features or, with --finetune, of the whole network or its last stages. Finished
+cells are kept in --out/cells, which all studies share, and are not run again. Trainings of networks write
+checkpoints, so a killed run resumes. Below the table, each claim of the paper is reported as holding, not holding
+or undecided, by paired t-tests over the seeds, corrected for all tests of the study. Without a STUDY, the command
+lists every table and figure of the five papers with its study, and winnow's own studies.
 
---data says what to run on:
+--data gives the data:
 
-   NAME=MANIFEST,FEATURES  the paper's dataset of that name, with the paper's splits (winnow data import --protocol).
-                           The paper's numbers are shown next to ours; columns of other datasets are left out.
-   MANIFEST,FEATURES       any dataset in place of all those of the study. The claims are tested, and the paper's
+   NAME=MANIFEST,FEATURES  the paper's dataset NAME, with the paper's splits (winnow data import --protocol).
+                           The paper's numbers are shown next to winnow's; other columns are left out.
+   MANIFEST,FEATURES       any dataset instead of all datasets of the study. The claims are tested, but the paper's
                            numbers are not shown.
-   own=MANIFEST,FEATURES   a manifest whose labels are used as given, for the studies that compare filters with the
-                           truth: prism-figure2, prism-figure3 (scores of right and wrong labels) and prism-figure5
-                           (concentrations of the classes). Their cells hold the numbers of each step.
-   cub200@vit=…            for a row that names a network
+   own=MANIFEST,FEATURES   a manifest whose labels are used unchanged, for the studies that compare filters with the
+                           true labels: prism-figure2, prism-figure3 (scores of right and wrong labels), prism-figure5
+                           (concentrations of the classes). Their cells contain the numbers of each step.
+   cub200@vit=…            for a row with another network
 
-Rows that train networks train the one that made the features, and need the images, below the manifest's folder,
---root or MANIFEST,FEATURES,ROOT. {seed} in FEATURES stands for the seed.
+Rows that train networks start from the network that made the features, and need the images in the manifest's
+folder, --root or ROOT (MANIFEST,FEATURES,ROOT). {seed} in FEATURES is replaced by the seed.
 
    winnow reproduce prism-table1 --data cars196=cars.csv,cars.features --seeds 5
    winnow reproduce prism-table1 --data birds.csv,birds.features --dry-run
@@ -53,31 +53,31 @@ Rows that train networks train the one that made the features, and need the imag
 func newReproduceCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "reproduce",
-		Usage:       "run the trainings of a table or figure of a paper, and compare the numbers",
+		Usage:       "run the trainings of a table or figure of a paper, and compare the results",
 		ArgsUsage:   "STUDY",
 		Description: description,
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "data", Usage: "`[NAME=]MANIFEST,FEATURES[,ROOT]`; may be repeated"},
 			&cli.StringFlag{Name: "finetune",
-				Usage: "train the network too, in every row: all, or a `STAGE` to train from"},
+				Usage: "also train the network in every row: all, or from `STAGE` on"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
 				Usage: "`DIR` (or .zip file) that the manifests' paths start from"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "reproduced",
 				Usage: "`DIR` for the cells and the results"},
 			&cli.StringFlag{Name: "seeds", DefaultText: "the study's",
-				Usage: "`N` repetitions, seeds 1 to N, or a list as 1,3,7-9"},
+				Usage: "`N` repetitions with seeds 1 to N, or a list such as 1,3,7-9"},
 			&cli.StringSliceFlag{Name: "rows",
-				Usage: "only rows whose name contains `TEXT`, or is NAME for =NAME; a list with commas, or repeated"},
+				Usage: "only rows whose name contains `TEXT`, or equals NAME if =NAME; comma-separated or repeated"},
 			&cli.StringSliceFlag{Name: "columns",
-				Usage: "only columns whose name contains `TEXT`, or is NAME for =NAME; a list with commas, or " +
+				Usage: "only columns whose name contains `TEXT`, or equals NAME if =NAME; comma-separated or " +
 					"repeated"},
 			&cli.StringSliceFlag{Name: "set",
-				Usage: "a setting of every training, `[ROW:]KEY=VALUE` as in winnow train, or of the rows whose name " +
-					"contains ROW; may be repeated"},
-			&cli.StringFlag{Name: "jobs", DefaultText: "one a thread; of networks on a GPU auto",
-				Usage: "`N` cells at once, each with its share of --threads, or auto: as many as run fastest, by " +
+				Usage: "a setting as in winnow train, `[ROW:]KEY=VALUE`, for every training or for the rows whose " +
+					"name contains ROW; may be repeated"},
+			&cli.StringFlag{Name: "jobs", DefaultText: "one per thread; auto for networks on a GPU",
+				Usage: "`N` cells at once, each with its share of --threads; auto: the fastest number, found by " +
 					"timing some steps of networks"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and how long they will take, and stop"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and an estimate of their time, and stop"},
 		},
 		Action: term.Action(readReproduce, call),
 	}

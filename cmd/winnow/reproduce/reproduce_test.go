@@ -44,9 +44,9 @@ func TestRead(t *testing.T) {
 		"--data a,b --seeds 0 prism-table1":                  "--seeds",
 		"--data cars196=a,b --data cars196=a,b prism-table1": `found "cars196=a,b", expected NAME=`,
 		"--data pets@beit=p.csv,v sclrhe-table4":             `found "pets@beit=p.csv,v", expected NAME=`,
-		"--finetune all --data a,b finetune-mnist":           "says itself what each",
+		"--finetune all --data a,b finetune-mnist":           "defines what each",
 		"--data a.csv prism-table1":                          `found "a.csv", expected`,
-		"--root r prism-figure4":                             "draws what it needs",
+		"--root r prism-figure4":                             "draws its own data",
 	} {
 		_, err := termtest.Asked(t, newReproduceCommand, strings.Fields(args)...)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -1,5 +1,5 @@
-// Package setup implements the commands that prepare a machine. "winnow doctor" checks what winnow needs, and names the
-// command that provides what is missing; "winnow runtime" installs ONNX Runtime.
+// Package setup implements the commands that prepare a machine. "winnow doctor" checks winnow's requirements and prints
+// the commands that install missing parts; "winnow runtime" installs ONNX Runtime.
 package setup
 
 import (
@@ -23,9 +23,9 @@ func Doctor() *cli.Command {
 	asJSON := false
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "check this machine, and name the command that installs what is missing",
-		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything\n" +
-			"else that is missing is listed with the command that installs it.",
+		Usage: "check this machine, and print the commands that install missing parts",
+		Description: "Exit code 0 means that networks run on this machine's CPU. Other missing parts are listed\n" +
+			"with the commands that install them.",
 		Flags: []cli.Flag{term.Flag(&asJSON, "json", "print the result as JSON")},
 		Action: term.BoundAction(&asJSON, func(c *cli.Context, _ *bool) error {
 			return term.NoArguments(c)
@@ -36,19 +36,19 @@ func Doctor() *cli.Command {
 // diagnosis is the result of all checks.
 type diagnosis struct {
 	Winnow  string  `json:"winnow"`
-	System  string  `json:"system"` // OS/processor
+	System  string  `json:"system"` // operating system/architecture
 	Threads int     `json:"threads"`
-	OK      bool    `json:"ok"` // the main job can run
+	OK      bool    `json:"ok"` // networks run on the CPU
 	Checks  []check `json:"checks"`
 }
 
-// check is the result for one thing.
+// check is the result of one check.
 type check struct {
 	Name     string `json:"name"`
 	OK       bool   `json:"ok"`
-	Required bool   `json:"required"` // the main job needs it
+	Required bool   `json:"required"` // required to run networks on the CPU
 	Found    string `json:"found"`
-	Fix      string `json:"fix,omitempty"` // the command that fixes it
+	Fix      string `json:"fix,omitempty"` // a command that fixes the problem
 }
 
 func runDoctor(_ context.Context, p *term.Program, asJSON bool) (err error) {
@@ -71,7 +71,7 @@ func runDoctor(_ context.Context, p *term.Program, asJSON bool) (err error) {
 	return err
 }
 
-// checkRuntime finds and loads ONNX Runtime, and multiplies with it on the CPU and on the GPU named, or the first.
+// checkRuntime loads ONNX Runtime and multiplies matrices on the CPU and on a GPU: that of --device, or the first.
 func checkRuntime(p *term.Program) []check {
 	library := check{Name: "onnx runtime", Required: true}
 	found, err := p.FindLibrary()
@@ -93,13 +93,13 @@ func checkRuntime(p *term.Program) []check {
 		cpu.OK, cpu.Found, cpu.Fix = false, err.Error(), ortlib.InstallHint+" --overwrite"
 	}
 	list := []check{library, cpu}
-	if device, _ := ort.ParseDevice(p.Compute.Device); cpu.OK { // checked with the other global flags
+	if device, _ := ort.ParseDevice(p.Compute.Device); cpu.OK { // an invalid --device was already refused
 		list = append(list, checkCUDA(rt, device))
 	}
 	return list
 }
 
-// checkCUDA checks whether networks can run on a GPU and, if not, lists the missing libraries.
+// checkCUDA checks whether networks run on a GPU and, if not, lists the missing libraries.
 func checkCUDA(rt *ort.Runtime, device ort.Device) check {
 	c := check{Name: fmt.Sprintf("cuda:%d", device.Index)}
 	var missing []string
@@ -107,9 +107,9 @@ func checkCUDA(rt *ort.Runtime, device ort.Device) check {
 		missing = append(missing, m.Name)
 	}
 	if len(missing) > 0 {
-		c.Found = "not there: " + strings.Join(missing, ", ")
+		c.Found = "missing: " + strings.Join(missing, ", ")
 		c.Fix = ortlib.InstallHint + " --cuda; install NVIDIA's driver, the CUDA 13 libraries and cuDNN 9, " +
-			"and name their folder in LD_LIBRARY_PATH"
+			"and add their folder to LD_LIBRARY_PATH"
 	} else if err := rt.CheckCUDA(device.Index); err != nil {
 		c.Found, c.Fix = err.Error(), ort.GPUHint(err, "check that nvidia-smi lists a device")
 	} else {

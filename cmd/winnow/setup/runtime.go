@@ -20,14 +20,14 @@ func Runtime() *cli.Command {
 			{
 				Name:  "install",
 				Usage: "install ONNX Runtime " + ortlib.Version + " in the user's cache folder",
-				Description: "Downloads the npm package onnxruntime-node by the npm client (unless --from is\n" +
+				Description: "Downloads the npm package onnxruntime-node with the npm client (unless --from is\n" +
 					"given), checks its sha256, unpacks this machine's library and prints its path. An installed\n" +
-					"library is kept. Of all commands, only this one and winnow models get download anything.",
+					"library is kept. Only this command and winnow models get download files.",
 				Flags: []cli.Flag{
 					term.Flag(&o.From, "from", "take the library from `PATH` instead of npm: an npm tarball, a "+
 						"release archive of Microsoft (.tgz), or the library itself"),
-					term.Flag(&o.CUDA, "cuda", "also the libraries of the CUDA provider (linux/amd64; the system must "+
-						"have CUDA 13 and cuDNN 9)"),
+					term.Flag(&o.CUDA, "cuda", "also install the CUDA provider's libraries (linux/amd64; requires "+
+						"CUDA 13 and cuDNN 9)"),
 					term.Flag(&o.Force, "overwrite", "replace an installed library"),
 				},
 				Action: term.BoundAction(&o, func(c *cli.Context, _ *ortlib.InstallOptions) error {

@@ -16,22 +16,22 @@ import (
 	"winnow/run/grid"
 )
 
-// validation is the measure that chooses.
+// validation is the measure by which settings are ranked.
 const validation = "validation p@1"
 
-// mostCurves bounds the curves of a chart; more cannot be distinguished.
+// mostCurves is the maximum number of curves in a chart. More curves cannot be distinguished.
 const mostCurves = 8
 
-// results are a sweep's trainings as a study: a row for each setting, the best first, and a claim that each beats the
-// first setting.
+// results presents a sweep's trainings as a study: a row for each setting, the best first, and for each setting the
+// claim that it is better than the first setting.
 type results struct {
 	*grid.Results
 	table  *studies.Results
-	ranked []int // settings with finished trainings, by their mean validation
+	ranked []int // settings with finished trainings, highest mean validation first
 	best   *grid.Training
 }
 
-// newResults sums up the trainings so far.
+// newResults returns the results of the trainings finished so far.
 func newResults(r *grid.Results) *results {
 	out := &results{Results: r}
 	finished, means := make([]int, len(r.Points)), make([]float64, len(r.Points))
@@ -54,8 +54,8 @@ func newResults(r *grid.Results) *results {
 	return out
 }
 
-// chooseBest chooses the setting with the highest mean validation among those with the most finished seeds, the first
-// of equal ones, and the best of its trainings.
+// chooseBest chooses the setting with the highest mean validation among the settings with the most finished seeds, and
+// then its best training. Among equal settings it chooses the first.
 func (r *results) chooseBest(finished []int, means []float64) {
 	point := -1
 	for i, n := range finished {
@@ -71,7 +71,7 @@ func (r *results) chooseBest(finished []int, means []float64) {
 	}
 }
 
-// fillTable makes the study of the finished trainings.
+// fillTable builds the study from the finished trainings.
 func (r *results) fillTable() {
 	var keys []string
 	for _, a := range r.Axes {
@@ -82,8 +82,8 @@ func (r *results) fillTable() {
 		Title:   text.Plural(r.Finished(), "training") + " over " + strings.Join(keys, " × "),
 		Columns: []studies.Column{{Name: filepath.Base(r.Manifest)}},
 		Chart:   &studies.Chart{Kind: studies.OverSteps, Trace: validation, X: "epochs", Y: validation},
-		Notes: []string{"P@1: the share of images whose nearest neighbour has their given label. The best of many " +
-			"settings looks better on the images that chose it."},
+		Notes: []string{"P@1: the share of images whose nearest neighbour has their given label. The P@1 of the best " +
+			"of many settings is biased upwards on the images used to choose it."},
 	}
 	if r.Held != "" {
 		s.Measures = append(s.Measures, r.Held+" p@1")
@@ -119,26 +119,26 @@ func (r *results) fillTable() {
 	}
 }
 
-// describeBest says which setting is best.
+// describeBest returns sentences about the best setting.
 func (r *results) describeBest() []string {
 	if r.best == nil {
-		return []string{"No training is done."}
+		return []string{"No training is finished."}
 	}
 	o := r.best.Outcome
 	lines := []string{fmt.Sprintf("Best by validation: %s.", r.Points[r.best.Point])}
 	if o.Validation <= max(o.Whitened, o.Frozen) {
-		lines = append(lines, fmt.Sprintf("On the validation images it is NOT better than features without training "+
+		lines = append(lines, fmt.Sprintf("On the validation images, it is NOT better than untrained features "+
 			"(frozen %.2f %%, whitened %.2f %%).", 100*o.Frozen, 100*o.Whitened))
 	}
 	lines = append(lines, fmt.Sprintf("Its best training has seed %d: %s", r.best.Seed, r.best.Folder))
 	return append(lines, "To train it again: "+r.best.Command)
 }
 
-// sweepWarnings returns warnings for the reader.
+// sweepWarnings returns warnings about the sweep's data, trainings and failures.
 func (r *results) sweepWarnings() (lines []string) {
 	if r.Held == "" {
-		lines = append(lines, "The manifest has no test split: validation chose the best setting, so its score is "+
-			"too high.")
+		lines = append(lines, "The manifest has no test split: the best setting was chosen on validation, so its "+
+			"validation result is biased upwards.")
 	}
 	if r.HeldOut != "" {
 		lines = append(lines, "The manifest has "+r.HeldOut+".")
@@ -150,8 +150,8 @@ func (r *results) sweepWarnings() (lines []string) {
 		}
 	}
 	if n := len(r.ranked) - len(improved); n > 0 {
-		lines = append(lines, fmt.Sprintf("In %d of %d settings no training found a better state than its untrained "+
-			"head, which it keeps.", n, len(r.ranked)))
+		lines = append(lines, fmt.Sprintf("In %d of %d settings, no training improved on its untrained head, which "+
+			"was therefore kept.", n, len(r.ranked)))
 	}
 	failures := r.Failures()
 	for _, t := range text.First(failures, 10) {
@@ -161,7 +161,7 @@ func (r *results) sweepWarnings() (lines []string) {
 		lines = append(lines, fmt.Sprintf("… and %d more: results.json lists all", n-10))
 	}
 	if open := len(r.Trainings) - r.Finished() - len(failures); open > 0 {
-		lines = append(lines, fmt.Sprintf("%s of %d not done yet: the same command continues.",
+		lines = append(lines, fmt.Sprintf("%s of %d not finished: the same command continues.",
 			text.Plural(open, "training"), len(r.Trainings)))
 	}
 	return lines
@@ -173,7 +173,7 @@ func (r *results) writeSweepFiles() error {
 		"results.json": r.writeJSON, "report.html": r.table.HTML, "report.md": r.table.Markdown})
 }
 
-// writeText writes the settings and the best for people.
+// writeText writes the table and the sentences as text.
 func (r *results) writeText(w io.Writer) error {
 	if err := r.table.Markdown(w); err != nil {
 		return err
@@ -189,9 +189,9 @@ func (r *results) writeText(w io.Writer) error {
 // writeJSON writes the best training, all trainings, the table and its verdicts.
 func (r *results) writeJSON(w io.Writer) error {
 	return text.JSON(w, struct {
-		Best      *grid.Training  `json:"best"` // by validation
+		Best      *grid.Training  `json:"best"` // best by validation
 		TestSplit string          `json:"test_split"`
-		Settings  []string        `json:"settings"` // in words
+		Settings  []string        `json:"settings"` // descriptions of the settings
 		Trainings []grid.Training `json:"trainings"`
 	}{r.best, r.Held, r.Points, r.Trainings})
 }

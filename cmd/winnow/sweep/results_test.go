@@ -11,7 +11,7 @@ import (
 	"winnow/run/grid"
 )
 
-// filled returns a sweep of two settings over some seeds: the second is better by .02, .03, .02, ….
+// filled returns a sweep of two settings over some seeds. The second setting is better by .02, .03, .02, ….
 func filled(seeds int) *grid.Results {
 	r := &grid.Results{Axes: []grid.Axis{{Key: "lr", Values: []string{"0.0001", "0.01"}}},
 		Points: []string{"lr=0.0001", "lr=0.01"}, Values: []grid.Point{{"0.0001"}, {"0.01"}}, Held: "test",
@@ -39,7 +39,8 @@ func claim(t *testing.T, r *results) studies.Comparison {
 	return all[0].Comparisons[0]
 }
 
-// Comparisons are paired: differences among seeds do not hide one between settings. One seed has no p-value.
+// TestResults checks that comparisons are paired, so that differences between seeds do not hide a difference between
+// settings, and that a single seed has no p-value.
 func TestResults(t *testing.T) {
 	for _, seeds := range []int{1, 2, 4, 5} {
 		r := newResults(filled(seeds))
@@ -62,13 +63,13 @@ func TestResults(t *testing.T) {
 				t.Errorf("%d seeds: %s", seeds, s)
 			}
 		}
-		if strings.Count(page.String(), "<svg") != 1 { // over the epochs
+		if strings.Count(page.String(), "<svg") != 1 { // the chart over the epochs
 			t.Errorf("%d drawings", strings.Count(page.String(), "<svg"))
 		}
 	}
 }
 
-// A setting with missing seeds is not chosen, however good its others are, and failures are named.
+// TestResultsWithGaps checks that a setting with missing seeds is not chosen, and that failures are listed.
 func TestResultsWithGaps(t *testing.T) {
 	gaps := filled(3)
 	for i := range gaps.Trainings {
@@ -92,7 +93,7 @@ func TestResultsWithGaps(t *testing.T) {
 		gaps.Trainings[i].Outcome = nil
 	}
 	var text bytes.Buffer
-	if err := newResults(gaps).writeText(&text); err != nil || !strings.Contains(text.String(), "No training is done") {
+	if err := newResults(gaps).writeText(&text); err != nil || !strings.Contains(text.String(), "is finished") {
 		t.Error(err, text.String())
 	}
 }

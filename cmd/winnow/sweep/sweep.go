@@ -1,4 +1,4 @@
-// Package sweep implements the "winnow sweep" command, which compares settings, a grid or random ones, over seeds.
+// Package sweep implements the "winnow sweep" command, which compares settings, from a grid or random, over seeds.
 package sweep
 
 import (
@@ -30,21 +30,21 @@ func Command() *cli.Command {
 	shared := slices.DeleteFunc(training.RunFlags(), func(f cli.Flag) bool { return f.Names()[0] == "seed" })
 	return &cli.Command{
 		Name: "sweep", ArgsUsage: "[MANIFEST | PHOTOS]",
-		Usage:       "compare settings, a grid or random ones, over seeds, and choose the best by validation",
+		Usage:       "compare settings, from a grid or random, over seeds, and choose the best by validation",
 		Description: help,
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "vary",
-				Usage: "what differs, `KEY=VALUE,VALUE,...`, or with --draws KEY=LOW..HIGH[:log]; may be repeated"},
+				Usage: "setting to vary, `KEY=VALUE,VALUE,...`, or with --draws KEY=LOW..HIGH[:log]; may be repeated"},
 			&cli.StringFlag{Name: "seeds", Value: "3",
-				Usage: "`N` seeds, 1 to N, of every setting, or a list as 1,3,7-9"},
-			&cli.IntFlag{Name: "draws", DefaultText: "the whole grid", Usage: "draw `N` points"},
+				Usage: "`N` seeds, 1 to N, for every setting, or a list such as 1,3,7-9"},
+			&cli.IntFlag{Name: "draws", DefaultText: "the whole grid", Usage: "draw `N` random combinations"},
 			term.SeedFlag("seed `N` of --draws"),
-			&cli.StringFlag{Name: "jobs", DefaultText: "one a thread, with --finetune one; on a GPU auto",
-				Usage: "`N` trainings at once, each with its share of --threads, or auto: as many as run fastest, by " +
+			&cli.StringFlag{Name: "jobs", DefaultText: "one per thread; with --finetune one; auto on a GPU",
+				Usage: "`N` trainings at once, each with its share of --threads; auto: the fastest number, found by " +
 					"timing some steps of networks"},
 			term.OutFlag("`DIR` for trainings and results"),
 			&cli.BoolFlag{Name: "dry-run",
-				Usage: "say how many trainings there are and how long they may take, and stop"},
+				Usage: "print the number of trainings and an estimate of their time, and stop"},
 			term.JSONFlag(),
 		}, shared...),
 		Action: term.Action(readSweep, runSweep),
@@ -65,7 +65,7 @@ func readSweep(c *cli.Context) (o Options, err error) {
 	case c.IsSet("draws") && o.Draws < 1:
 		return o, term.Misused("--draws: found %d, expected 1 or more", o.Draws)
 	case c.IsSet("seed") && !c.IsSet("draws"):
-		return o, term.Misused("--seed is the seed of --draws: --seeds gives those of the trainings")
+		return o, term.Misused("--seed requires --draws: the seeds of the trainings are --seeds")
 	}
 	for _, text := range c.StringSlice("vary") {
 		axis, err := grid.ParseAxis(text)
@@ -107,7 +107,7 @@ func runSweep(ctx context.Context, p *term.Program, o Options) error {
 		err = newResults(found).writeText(p.Out)
 	}
 	if failures := found.Failures(); len(failures) > 0 && err == nil {
-		return fmt.Errorf("sweep: %d of %d trainings failed, the first: %s", len(failures), len(found.Trainings),
+		return fmt.Errorf("sweep: %d of %d trainings failed, the first with: %s", len(failures), len(found.Trainings),
 			failures[0].Failed)
 	}
 	return err

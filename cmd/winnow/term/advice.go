@@ -7,8 +7,8 @@ import (
 	"winnow/internal/seal"
 )
 
-// adviseByKind returns what to do about an error for which the rooms have no hint, or "". An error of a room that may
-// import no hints gives it by a method Advice.
+// adviseByKind returns advice for an error without a hint, or "". Packages that must not import package hint give
+// advice by a method Advice of the error.
 func adviseByKind(err error) string {
 	var advised interface {
 		error
@@ -23,19 +23,19 @@ func adviseByKind(err error) string {
 	return ""
 }
 
-// Patience is how long a command may take to end after the first signal, unless it holds work that would be lost. A
-// system call, such as a read from a server that does not answer, can take longer than users wait. Files are written
-// next to their final place, and stores continue after their last rows on disk, so ending the process loses nothing.
+// Patience is the time that a command has to end after the first signal, unless it has unsaved work. It is limited
+// because a system call, such as a read from a server that does not respond, may take longer than users wait. Ending
+// the process loses nothing: files are written under temporary names, and stores continue after their last stored rows.
 const Patience = 1500 * time.Millisecond
 
-// saved says what an interrupted command leaves behind, by its name.
+// saved maps the name of a command to a description of the work that it keeps when it is interrupted.
 var saved = map[string]string{
 	"train":     "; the work so far is saved: --resume continues it",
 	"extract":   "; the work so far is saved: the same command continues it",
 	"reproduce": "; the work so far is saved: the same command continues it",
 	"sweep":     "; the work so far is saved: the same command continues it",
-	"index":     "; the images so far are in the index: --add continues it",
-	"export":    "; with --to the points so far are in the collection: the same command continues",
-	"audit":     "; features made so far are kept: the same command continues with them",
-	"models":    "; a download so far is kept: the same command continues it",
+	"index":     "; the images embedded so far are in the index: --add continues",
+	"export":    "; with --to, the rows sent so far are in the table: the same command continues",
+	"audit":     "; the features made so far are kept: the same command continues",
+	"models":    "; the part downloaded so far is kept: the same command continues",
 }

@@ -18,13 +18,12 @@ import (
 	"winnow/internal/printable"
 )
 
-// Execute runs the command that args name and returns the exit code: 0 done, 1 failed, 2 misused, 130 interrupted,
-// 143 terminated.
+// Execute runs a command line. Exit codes: 0 success, 1 failure, 2 misuse, 130 interrupted, 143 terminated.
 func Execute(ctx context.Context, commands []*cli.Command, args []string, stdout, stderr io.Writer) int {
 	out := interrupt.NewWriter(ctx, stdout)
 	stdout, stderr = printable.To(out), printable.To(stderr)
 	err := runApp(ctx, NewApp(commands, stdout, stderr), args)
-	if err == nil && out.Refused() { // not all code that prints checks for errors
+	if err == nil && out.Refused() { // not all code that prints checks the error of the writer
 		err = ctx.Err()
 	}
 	if err == nil {
@@ -35,7 +34,7 @@ func Execute(ctx context.Context, commands []*cli.Command, args []string, stdout
 		return interrupt.Code(ctx)
 	}
 	fmt.Fprintf(stderr, "winnow: %s\n", err.Error())
-	if ctx.Err() != nil { // the error may describe the interrupt in other words
+	if ctx.Err() != nil { // the error may be a consequence of the interrupt
 		return interrupt.Code(ctx)
 	}
 	if advice := cmp.Or(ort.GPUHint(err, hint.Of(err)), adviseByKind(err)); advice != "" {
@@ -50,7 +49,7 @@ func Execute(ctx context.Context, commands []*cli.Command, args []string, stdout
 func runApp(ctx context.Context, app *cli.App, args []string) error {
 	switch {
 	case len(args) > 1 && args[len(args)-1] == "--generate-bash-completion": // the library expects it last
-		if word := args[len(args)-2]; strings.HasPrefix(word, "-") { // a part of a flag, which it takes from os.Args
+		if word := args[len(args)-2]; strings.HasPrefix(word, "-") { // an incomplete flag, read from os.Args
 			args = append(args[:len(args)-2:len(args)-2], args[len(args)-1])
 		}
 		return app.RunContext(ctx, args)
@@ -64,27 +63,27 @@ func runApp(ctx context.Context, app *cli.App, args []string) error {
 	return app.RunContext(ctx, FlagsFirst(app, args))
 }
 
-// FromCommand returns args from the name of the command on.
+// FromCommand returns args without the words before the command's name.
 func FromCommand(commands []*cli.Command, args []string) []string {
 	at := slices.IndexFunc(args, func(a string) bool { return findCommand(commands, a) != nil })
 	return args[max(at, 0):]
 }
 
-// Interrupted prints that a command was interrupted, and what it saved. args begin with the command's name.
+// Interrupted prints that a command was interrupted, and which work it has saved. args[0] is the command's name.
 func Interrupted(w io.Writer, args []string) {
 	fmt.Fprintln(w, "winnow: interrupted"+saved[args[0]])
 }
 
-// NewApp returns the program with these commands.
+// NewApp returns the command-line application with the commands.
 func NewApp(commands []*cli.Command, stdout, stderr io.Writer) *cli.App {
 	for _, c := range commands {
 		makeStrict(c)
 	}
 	return &cli.App{
 		Name:  "winnow",
-		Usage: "find the wrong labels of an image data set, and train image embeddings despite them",
-		Description: "To begin: winnow doctor checks this machine, winnow quickstart shows everything on drawn\n" +
-			"pictures, and winnow audit finds the wrong labels in a folder with one folder of images per class:\n\n" +
+		Usage: "find label errors in image datasets, and train image embeddings on noisy labels",
+		Description: "To start: winnow doctor checks this machine, winnow quickstart is a demonstration on drawn\n" +
+			"images, and winnow audit finds label errors in a folder with one folder of images per class:\n\n" +
 			"   winnow audit photos",
 		Version:                   Version(),
 		Commands:                  commands,
@@ -92,7 +91,7 @@ func NewApp(commands []*cli.Command, stdout, stderr io.Writer) *cli.App {
 		ErrWriter:                 stderr,
 		EnableBashCompletion:      true,
 		UseShortOptionHandling:    true,
-		DisableSliceFlagSeparator: true, // a repeated flag's value may hold commas
+		DisableSliceFlagSeparator: true, // the value of a repeated flag may contain commas
 		Flags:                     globalFlags(),
 		ExitErrHandler:            func(*cli.Context, error) {}, // Execute decides the exit code
 		OnUsageError:              suggestFlag,
@@ -102,7 +101,7 @@ func NewApp(commands []*cli.Command, stdout, stderr io.Writer) *cli.App {
 	}
 }
 
-// globalFlags returns the flags of every command, which may be given before or after its name.
+// globalFlags returns the flags of all commands. They may be given before or after the command's name.
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "ort-lib",
@@ -112,19 +111,19 @@ func globalFlags() []cli.Flag {
 		&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit",
 			Usage: "limit the GPU memory of one network to `SIZE`: 4GiB, 800MiB"},
 		&cli.BoolFlag{Name: "tf32",
-			Usage: "let the GPU round products to TF32: faster, but vectors differ from the CPU's"},
+			Usage: "let the GPU compute products in TF32: faster, but vectors differ from the CPU's"},
 		&cli.IntFlag{Name: "threads", DefaultText: "one per core",
 			Usage: "compute with `N` threads", EnvVars: []string{"WINNOW_THREADS"}},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no progress and no notes"},
 	}
 }
 
-// makeStrict makes misuse of a command and its subcommands exit with 2.
+// makeStrict makes a command and its subcommands return usage errors, and adds --overwrite to commands with outputs.
 func makeStrict(c *cli.Command) {
-	c.OnUsageError, c.HideHelpCommand = suggestFlag, true // "help" may be the name of a run folder
+	c.OnUsageError, c.HideHelpCommand = suggestFlag, true // a run folder may be named "help"
 	asks := func(f cli.Flag) bool { return f.Names()[0] == "overwrite" }
 	if slices.ContainsFunc(c.Flags, isOutput) && !slices.ContainsFunc(c.Flags, asks) {
-		c.Flags = append(c.Flags, &cli.BoolFlag{Name: "overwrite", Usage: "replace a file that exists"})
+		c.Flags = append(c.Flags, &cli.BoolFlag{Name: "overwrite", Usage: "replace existing files"})
 	}
 	if len(c.Subcommands) > 0 && c.Action == nil {
 		c.Action = refuseCommand
@@ -134,8 +133,7 @@ func makeStrict(c *cli.Command) {
 	}
 }
 
-// suggestFlag turns the library's error about flags into a usage error, and suggests the nearest name for an unknown
-// flag.
+// suggestFlag converts the library's error about a flag to a usage error, and suggests a name for an unknown flag.
 func suggestFlag(c *cli.Context, err error, _ bool) error {
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		var known []string
@@ -166,7 +164,7 @@ func refuseCommand(c *cli.Context) error {
 	return Misused("%s: a command is missing, expected %s", c.Command.HelpName, list)
 }
 
-// renamed holds the commands of the last release and what they are called now.
+// renamed maps commands of earlier versions to their new names.
 var renamed = map[string]string{
 	"losses": "list losses", "filters": "list filters", "metrics": "list metrics", "recipes": "list recipes",
 	"retrieve": "studio (search by an image), or search", "noise": "audit --rate-only --labels FILE --features DIR",
@@ -182,15 +180,15 @@ func renameReview(words []string) []string {
 	return append([]string{"studio"}, words...)
 }
 
-// helpWidth is the width of help.
+// helpWidth is the width of help texts in columns.
 const helpWidth = 124
 
-func init() { // the library's help is printed by one function of the whole process
+func init() { // the library has one help printer for the whole process
 	cli.HelpPrinter = func(w io.Writer, template string, data any) {
 		cli.HelpPrinterCustom(w, template, data, map[string]any{"wrapAt": func() int { return helpWidth }})
 	}
 	usual := cli.FlagStringer
-	cli.FlagStringer = func(f cli.Flag) string { // the name, and its help below
+	cli.FlagStringer = func(f cli.Flag) string { // the flag on one line, and its help on the next
 		return strings.NewReplacer("\t", "\n", " (default: false)", "", " (default: 0)", "").Replace(usual(f))
 	}
 }

@@ -7,10 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Flag declares a flag, once, and binds it to a field of a command's options: a command declares its flags with the
-// options they fill, and reads none. Its default is the field's value. names are the name and, after commas, other
-// names. A pointer to a pointer stays nil unless the flag is given. unset describes a default that the field does not
-// show.
+// Flag returns a flag that is bound to a field of a command's options, so that the command need not read the flag. The
+// default is the field's value; unset describes a default that differs. names is the name and, after commas, aliases.
+// If the field is a pointer, it stays nil unless the flag is given.
 func Flag(field any, names, usage string, unset ...string) cli.Flag {
 	list := strings.Split(names, ",")
 	name, more, shown := list[0], list[1:], strings.Join(unset, "")
@@ -39,7 +38,7 @@ func Flag(field any, names, usage string, unset ...string) cli.Flag {
 	panic(fmt.Sprintf("term: a flag cannot be bound to a %T", field))
 }
 
-// setGiven returns what the library calls with the value of a flag that is given.
+// setGiven returns the flag's action, which the library calls with the value if the flag is given.
 func setGiven[T any](set func(T)) func(*cli.Context, T) error {
 	return func(_ *cli.Context, v T) error {
 		set(v)
@@ -47,8 +46,8 @@ func setGiven[T any](set func(T)) func(*cli.Context, T) error {
 	}
 }
 
-// BoundAction returns the action of a command whose flags are bound to o: check takes the arguments and finds misuse,
-// call does the work.
+// BoundAction returns the action of a command whose flags are bound to o. check reads the arguments and returns an
+// error for misuse; call does the work.
 func BoundAction[O any](o *O, check func(*cli.Context, *O) error, call Call[O]) cli.ActionFunc {
 	return Action(func(c *cli.Context) (O, error) {
 		err := check(c, o)

@@ -9,12 +9,12 @@ import (
 	"winnow/datasets/classnames"
 )
 
-// ColumnFlags name the columns of a table.
+// ColumnFlags returns the flags for the column names of a table.
 func ColumnFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is printed",
+		&cli.StringFlag{Name: "path-column", DefaultText: "path, or another common name, which is printed",
 			Usage: "`NAME` of a table's column (JSON lines: key) with the images' paths"},
-		&cli.StringFlag{Name: "label-column", DefaultText: "label, or a usual name, which is printed",
+		&cli.StringFlag{Name: "label-column", DefaultText: "label, or another common name, which is printed",
 			Usage: "`NAME` of the column with the labels"},
 		&cli.StringFlag{Name: "split-column", DefaultText: "split", Usage: "`NAME` of the column with the splits"},
 		&cli.StringFlag{Name: "true-column", DefaultText: "true_label",
@@ -22,13 +22,13 @@ func ColumnFlags() []cli.Flag {
 	}
 }
 
-// Columns reads ColumnFlags.
+// Columns returns the values of [ColumnFlags].
 func Columns(c *cli.Context) datasets.Names {
 	return datasets.Names{Path: c.String("path-column"), Label: c.String("label-column"),
 		Split: c.String("split-column"), True: c.String("true-column")}
 }
 
-// Named lists the flags for the columns that have names, with the names.
+// Named yields a flag of [ColumnFlags] and a column name for each name that is set.
 func Named(n datasets.Names) iter.Seq2[string, string] {
 	return func(yield func(flag, name string) bool) {
 		for _, f := range [][2]string{{"--path-column", n.Path}, {"--label-column", n.Label},
@@ -40,13 +40,13 @@ func Named(n datasets.Names) iter.Seq2[string, string] {
 	}
 }
 
-// NamesFlag names classes where they are shown to people.
+// NamesFlag returns the flag for a file of class names, which are shown instead of the labels.
 func NamesFlag() cli.Flag {
 	return &cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name",
-		Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written unchanged"}
+		Usage: "show the class names in `FILE`.csv, columns class and name; output files keep the labels"}
 }
 
-// ClassNames returns the names of the classes of d, by a file of [NamesFlag] or a column.
+// ClassNames returns the class names of d from a file ([NamesFlag]) or from a column of the manifest.
 func (p *Program) ClassNames(file string, d *datasets.Dataset) (classnames.Names, error) {
 	n, why, err := classnames.Choose(file, d)
 	if why != "" {

@@ -13,7 +13,7 @@ import (
 	"winnow/internal/hint"
 )
 
-// Target is a file to write and the flag that names it.
+// Target is an output file and the flag that names it.
 type Target struct{ Flag, Path string }
 
 // Targets returns a target for each path, all named by one flag.
@@ -25,7 +25,7 @@ func Targets(flag string, paths ...string) []Target {
 	return list
 }
 
-// CheckTargets returns an error, before any work, if a file cannot be written or would overwrite an input.
+// CheckTargets returns an error if a file cannot be written or would overwrite an input. It is called before the work.
 func CheckTargets(files []Target, inputs []string) error {
 	for i, f := range files {
 		for _, other := range files[:i] {
@@ -44,14 +44,14 @@ func CheckTargets(files []Target, inputs []string) error {
 		old, none := os.Stat(f.Path)
 		for _, in := range inputs {
 			if info, err := os.Stat(in); err == nil && none == nil && os.SameFile(info, old) {
-				return fmt.Errorf("--%s %s: is read here, expected another file to write", f.Flag, f.Path)
+				return fmt.Errorf("--%s %s: is an input of this command, expected another file", f.Flag, f.Path)
 			}
 		}
 	}
 	return nil
 }
 
-// CheckTargets is the function of this name, and refuses files that winnow did not write.
+// CheckTargets calls the function [CheckTargets], and also returns an error for existing files not written by winnow.
 func (p *Program) CheckTargets(files []Target, inputs []string) error {
 	if err := CheckTargets(files, inputs); err != nil || p.claim == nil {
 		return err
@@ -59,7 +59,7 @@ func (p *Program) CheckTargets(files []Target, inputs []string) error {
 	return p.claim()
 }
 
-// keptHere checks the addresses in flags. Only manifests and images are read from object stores.
+// keptHere returns an error for object-store URLs in flags other than those for manifests and images.
 func keptHere(c *cli.Context) error {
 	for _, flag := range c.Command.Flags {
 		name := flag.Names()[0]
@@ -69,7 +69,7 @@ func keptHere(c *cli.Context) error {
 			if err != nil {
 				return Misused("--%s: %w", name, err)
 			}
-		case name == "strip-prefix": // is removed from paths, and not opened
+		case name == "strip-prefix": // a text to remove from paths, not a path to open
 		case at.Scheme() == location.S3 || at.Scheme() == location.Google:
 			return Misused("--%s: found %s, expected a path on this machine", name, at)
 		}
@@ -77,7 +77,7 @@ func keptHere(c *cli.Context) error {
 	return nil
 }
 
-// KeepInput returns an error if --out cannot be written or is a file that the command reads.
+// KeepInput returns an error if --out cannot be written or is one of the command's inputs.
 func KeepInput(c *cli.Context, inputs ...string) error {
 	if c.String("out") == "" {
 		return nil

@@ -17,22 +17,22 @@ import (
 	"winnow/run/extraction"
 )
 
-// DataFlags choose the state of a run, and name data that moved since the training, or other data.
+// DataFlags are the flags for the state of a run to use, and for data that were moved or differ from the training's.
 var DataFlags = []cli.Flag{
-	&cli.BoolFlag{Name: "last", Usage: "use the last state of the training instead of the one that validation chose"},
-	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
-	&cli.StringFlag{Name: "features", DefaultText: "the one the run was trained on", Usage: "feature store `DIR`"},
+	&cli.BoolFlag{Name: "last", Usage: "use the last state of the training instead of the best on validation"},
+	&cli.StringFlag{Name: "manifest", DefaultText: "the run's", Usage: "manifest `FILE`"},
+	&cli.StringFlag{Name: "features", DefaultText: "the run's", Usage: "feature store `DIR`"},
 	&cli.StringFlag{Name: "view", Value: backbone.CenterName,
-		Usage: "if the store holds several views of each image, use the `VIEW` center, or the mean of all"},
+		Usage: "if the store has several views of each image, use the `VIEW` center, or the mean of all views"},
 	&cli.StringFlag{Name: "root", DefaultText: "the run's",
-		Usage: "`DIR` (or .zip file) that the manifest's paths start from, if images are read: fine-tuned runs, " +
-			"export"},
+		Usage: "`DIR` (or .zip file) that the manifest's paths start from; used by fine-tuned runs and other " +
+			"commands that read images"},
 }
 
-// RunArgument returns the run folder, a command's only argument.
+// RunArgument returns the only argument of a command, a run folder.
 func RunArgument(c *cli.Context) (string, error) {
 	if c.NArg() != 1 {
-		return "", Misused("winnow %s takes one run folder, found %d arguments (flags may stand before or after it)",
+		return "", Misused("winnow %s: found %d arguments, expected one run folder",
 			c.Command.Name, c.NArg())
 	}
 	return c.Args().First(), nil
@@ -44,13 +44,13 @@ func RunOrStore(c *cli.Context) (string, error) {
 		return RunArgument(c)
 	}
 	if !c.IsSet("features") || !c.IsSet("manifest") {
-		return "", Misused("winnow %s takes a run folder, or --features DIR with --manifest FILE: found neither",
+		return "", Misused("winnow %s: found no input, expected a run folder, or --features DIR with --manifest FILE",
 			c.Command.Name)
 	}
 	return "", nil
 }
 
-// RetrievalOptions reads --k, --max-mem and --count-lonely.
+// RetrievalOptions returns the values of --k, --max-mem and --count-lonely.
 func RetrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) {
 	opts := eval.RetrievalOptions{CountLonely: c.Bool("count-lonely")}
 	for _, text := range strings.Split(c.String("k"), ",") {
@@ -73,15 +73,15 @@ func RetrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) {
 // EmbedFlags are the flags of all commands that embed images.
 var EmbedFlags = []cli.Flag{
 	&cli.StringFlag{Name: "backbone", DefaultText: "found by its sha256",
-		Usage: "the run's backbone, an ONNX `FILE`, if it moved"},
+		Usage: "the run's backbone, an ONNX `FILE`, if it was moved"},
 	&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
-		Usage: "`DIR` (or .zip file) that the paths of a manifest, or of -, start from"},
-	&cli.IntFlag{Name: "batch", Value: extraction.UsualBatch, Usage: "`N` images at a time through the network"},
-	&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
+		Usage: "`DIR` (or .zip file) that the paths of a manifest, or on standard input, start from"},
+	&cli.IntFlag{Name: "batch", Value: extraction.UsualBatch, Usage: "`N` images per network run"},
+	&cli.IntFlag{Name: "workers", DefaultText: "one per core", Usage: "`N` images decoded at the same time"},
 	JSONFlag(),
 }
 
-// EmbedOptions reads EmbedFlags and --model.
+// EmbedOptions returns the values of [EmbedFlags] and --model.
 func EmbedOptions(c *cli.Context) (embedding.Options, error) {
 	for _, flag := range []struct {
 		name  string
@@ -95,7 +95,7 @@ func EmbedOptions(c *cli.Context) (embedding.Options, error) {
 		Root: location.At(c.String("root")), Stdin: c.App.Reader, Batch: c.Int("batch"), Workers: c.Int("workers")}, nil
 }
 
-// Unreadable prints which images were left out.
+// Unreadable prints the images that were left out, at most [Listed] of them.
 func (p *Program) Unreadable(bad []lookup.LeftOut) {
 	if len(bad) == 0 {
 		return
@@ -109,10 +109,10 @@ func (p *Program) Unreadable(bad []lookup.LeftOut) {
 	}
 }
 
-// Listed is how many entries of a list are printed at most; --json has them all.
+// Listed is the maximum number of entries printed of a list; --json prints all.
 const Listed = 10
 
-// Given returns the value of a flag, nil if it is not given; value is a method of the context.
+// Given returns the value of a flag, or nil if the flag is not given. value is a method of c, such as c.Int.
 func Given[T any](c *cli.Context, flag string, value func(name string) T) *T {
 	if !c.IsSet(flag) {
 		return nil
@@ -120,13 +120,13 @@ func Given[T any](c *cli.Context, flag string, value func(name string) T) *T {
 	return new(value(flag))
 }
 
-// Numbers reads a flag that is a list of numbers.
+// Numbers returns the value of a flag that is a comma-separated list of numbers.
 func Numbers(c *cli.Context, flag string) ([]float64, error) {
 	var list []float64
 	for _, word := range strings.Split(c.String(flag), ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
 		if err != nil {
-			return nil, Misused("--%s: %q is not a number, expected numbers with commas between them", flag, word)
+			return nil, Misused("--%s: %q is not a number, expected numbers separated by commas", flag, word)
 		}
 		list = append(list, v)
 	}

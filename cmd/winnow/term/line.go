@@ -7,10 +7,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// FlagsFirst moves a command's flags before its arguments, and global flags before the command, because the library
-// stops looking for flags at the first argument, and people write "winnow models add FILE --name NAME" and "winnow
-// extract --threads 1". Words after "--" are not moved. --finetune without a value becomes --finetune=all. args begin
-// with the program's name.
+// FlagsFirst moves a command's flags before its arguments, and global flags before the command's name, because the
+// library stops parsing flags at the first argument. Users write "winnow models add FILE --name NAME" and "winnow
+// extract --threads 1". Words after "--" are not moved. --finetune without a value becomes --finetune=all. args[0] is
+// the program's name.
 func FlagsFirst(app *cli.App, args []string) []string {
 	if len(args) == 0 {
 		return args
@@ -24,14 +24,14 @@ func FlagsFirst(app *cli.App, args []string) []string {
 		case word == "--":
 			return slices.Concat(global, own, behind, args[i:])
 		case word == "--help" || word == "-h":
-			return slices.Concat(global, own, []string{word}) // the library takes an argument for a command
+			return slices.Concat(global, own, []string{word}) // arguments would suppress the help
 		case len(word) > 1 && word[0] == '-':
 			f, to := findFlag(flags, name), &own
 			if f == nil {
 				if f = findFlag(app.Flags, name); f != nil {
 					to = &global
 				} else if len(behind) > 0 && len(commands) > 0 {
-					to = &behind // of an unknown command, which the error must name first
+					to = &behind // keep the unknown command first, so that the error names it
 				}
 			}
 			_, isSwitch := f.(*cli.BoolFlag)
@@ -57,7 +57,7 @@ func FlagsFirst(app *cli.App, args []string) []string {
 	return slices.Concat(global, own, behind)
 }
 
-// findCommand returns the command of a name, nil if there is none.
+// findCommand returns the command with a name, or nil if there is no such command.
 func findCommand(commands []*cli.Command, name string) *cli.Command {
 	for _, c := range commands {
 		if c.HasName(name) {
@@ -67,7 +67,7 @@ func findCommand(commands []*cli.Command, name string) *cli.Command {
 	return nil
 }
 
-// findFlag returns the flag of a name, nil if there is none.
+// findFlag returns the flag with a name, or nil if there is no such flag.
 func findFlag(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {
 		if slices.Contains(f.Names(), name) {

@@ -12,24 +12,24 @@ import (
 	"winnow/internal/text"
 )
 
-// UsageError is misuse of the command line: exit code 2.
+// UsageError is the error for misuse of the command line. The exit code is 2.
 type UsageError = hint.Misuse
 
 // Misused returns a UsageError.
 func Misused(format string, args ...any) error { return hint.Misused(format, args...) }
 
-// AsMisuse turns an error of a room into a UsageError; nil stays nil.
+// AsMisuse converts an error to a [UsageError]; nil stays nil.
 func AsMisuse(err error) error { return hint.AsMisuse(err) }
 
-// commandName returns the command without the program's name: "data import".
+// commandName returns the command's name without the program's name, such as "data import".
 func commandName(c *cli.Context) string {
 	return strings.TrimPrefix(c.Command.HelpName, "winnow ")
 }
 
-// needed ends the help of a required flag.
+// needed is the end of the help text of required flags.
 const needed = "; required"
 
-// Required makes a flag required.
+// Required marks a flag as required.
 func Required(f *cli.StringFlag) cli.Flag {
 	f.Usage += needed
 	return f
@@ -49,7 +49,7 @@ func checkRequired(c *cli.Context) error {
 	return Misused("%s: %s missing: see '%[1]s --help'", c.Command.HelpName, strings.Join(missing, ", "))
 }
 
-// OneArgument returns a command's only argument. what says in errors what was expected.
+// OneArgument returns the only argument of a command. what describes the expected argument in errors.
 func OneArgument(c *cli.Context, what string) (string, error) {
 	if c.NArg() != 1 || c.Args().First() == "" {
 		return "", Misused("%s: found %d arguments, expected %s", c.Command.HelpName, c.NArg(), what)
@@ -57,30 +57,30 @@ func OneArgument(c *cli.Context, what string) (string, error) {
 	return c.Args().First(), nil
 }
 
-// OneSource is [OneArgument] for a path or an address.
+// OneSource is like [OneArgument] for a path or a URL.
 func OneSource(c *cli.Context, what string) (location.Source, error) {
 	name, err := OneArgument(c, what)
 	return location.At(name), err
 }
 
-// NoArguments returns an error if a command that takes no arguments has one.
+// NoArguments returns an error if the command line has an argument.
 func NoArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
-		return Misused("%s: found the argument %q, expected none", c.Command.HelpName, c.Args().First())
+		return Misused("%s: found the argument %q, expected no arguments", c.Command.HelpName, c.Args().First())
 	}
 	return nil
 }
 
-// OneManifest returns an error unless at most one manifest or folder of images is named, once.
+// OneManifest returns an error if more than one manifest or folder of images is given, by argument or --manifest.
 func OneManifest(c *cli.Context) error {
 	if n := c.NArg(); n > 1 || n == 1 && c.IsSet("manifest") {
-		return Misused("%s takes one manifest or folder of images and flags, found %q", c.Command.HelpName,
+		return Misused("%s: found %q, expected at most one manifest or folder of images", c.Command.HelpName,
 			strings.Join(append(c.Args().Slice(), c.String("manifest")), " "))
 	}
 	return nil
 }
 
-// Size reads a flag that is a number of bytes: 1GiB, 512MB, 300000.
+// Size returns the value of a flag that is a number of bytes, such as 1GiB, 512MB or 300000.
 func Size(c *cli.Context, flag string) (int64, error) {
 	n, err := parseSize(c.String(flag))
 	if err != nil {
@@ -89,16 +89,16 @@ func Size(c *cli.Context, flag string) (int64, error) {
 	return n, nil
 }
 
-// parseSize reads a number of bytes above 0: 1GiB, 512MB, 300000.
+// parseSize parses a positive number of bytes, such as 1GiB, 512MB or 300000.
 func parseSize(size string) (int64, error) {
 	var b text.Bytes
 	if err := b.UnmarshalText([]byte(size)); err != nil || b == 0 {
-		return 0, fmt.Errorf("%q is not a size: write for example 1GiB, 512MiB or 200000000", size)
+		return 0, fmt.Errorf("%q is not a size, expected for example 1GiB, 512MiB or 200000000", size)
 	}
 	return int64(b), nil
 }
 
-// Renamed returns flags of which one has a second name.
+// Renamed returns a copy of the flags in which the flag name also has the name second.
 func Renamed(flags []cli.Flag, name, second string) []cli.Flag {
 	out := make([]cli.Flag, len(flags))
 	for i, f := range flags {
@@ -112,5 +112,5 @@ func Renamed(flags []cli.Flag, name, second string) []cli.Flag {
 	return out
 }
 
-// Quoted joins words to a command for a shell.
+// Quoted joins words to a shell command, with quotes where the shell needs them.
 func Quoted(words []string) string { return cluster.QuoteWords(words...) }

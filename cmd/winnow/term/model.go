@@ -8,22 +8,22 @@ import (
 	"winnow/models"
 )
 
-// PreprocessingFlags returns the flags for a backbone's preprocessing and feature tensor.
+// PreprocessingFlags returns the flags for the preprocessing and the feature tensor of a backbone.
 func PreprocessingFlags() []cli.Flag {
-	const theModels = "the model's or the preset's" // not given differs from zero
+	const theModels = "the model's or the preset's" // a flag that is not given differs from zero
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preset", Usage: "prepare images as for `NAME`: " + strings.Join(models.Presets(), ", ")},
 		&cli.StringFlag{Name: "output",
-			Usage: "`TENSOR` that is the feature, or cls, mean or pooled of a vision transformer (default: found " +
+			Usage: "`TENSOR` to use as the feature, or for a vision transformer cls, mean or pooled (default: found " +
 				"in the graph)"},
 		&cli.GenericFlag{Name: "resize", Value: new(models.Resize), DefaultText: theModels,
-			Usage: "`PIXELS|WAY`: the shorter side before the crop (0: no resize); or squash (the whole picture, " +
-				"distorted), short (crop the middle), long (the whole picture, padded with black)"},
-		&cli.BoolFlag{Name: "exact", DefaultText: theModels, Usage: "resize to a square without keeping the aspect"},
+			Usage: "`PIXELS|METHOD`: the shorter side before the crop (0: no resize); or squash (the whole image, " +
+				"distorted), short (crop the middle), long (the whole image, padded with black)"},
+		&cli.BoolFlag{Name: "exact", DefaultText: theModels, Usage: "resize to a square, ignoring the aspect ratio"},
 		&cli.IntFlag{Name: "crop", DefaultText: theModels, Usage: "side of the network's input, `PIXELS`"},
 		&cli.GenericFlag{Name: "size", Value: new(models.Size), DefaultText: theModels,
-			Usage: "`HEIGHTxWIDTH` of the network's input (256x128) if its file leaves it open; a resize follows"},
-		&cli.StringFlag{Name: "interpolation", Usage: "`WAY` to resize: bilinear, bicubic or lanczos"},
+			Usage: "`HEIGHTxWIDTH` of the network's input (256x128) if its file leaves it open; sets the resize"},
+		&cli.StringFlag{Name: "interpolation", Usage: "`METHOD` of resizing: bilinear, bicubic or lanczos"},
 		&cli.StringFlag{Name: "channels", Usage: "`ORDER` of the colours: RGB, BGR or L (grey)"},
 		&cli.Float64Flag{Name: "scale", DefaultText: theModels,
 			Usage: "multiply each byte by `X` first (1, or 0.00392157 for 1/255)"},
@@ -31,11 +31,11 @@ func PreprocessingFlags() []cli.Flag {
 			Usage: "then subtract `R,G,B`, in the network's channel order"},
 		&cli.GenericFlag{Name: "std", Value: new(models.Floats), Usage: "then divide by `R,G,B`"},
 		&cli.BoolFlag{Name: "exif", Value: true, DefaultText: "true",
-			Usage: "turn images as their EXIF orientation says; --exif=false: not, as in the papers"},
+			Usage: "rotate images by their EXIF orientation; --exif=false does not, as in the papers"},
 	}
 }
 
-// ModelSettings reads PreprocessingFlags. Settings that are not given stay nil.
+// ModelSettings returns the values of [PreprocessingFlags]. Settings that are not given are nil.
 func ModelSettings(c *cli.Context) models.Settings {
 	s := models.Settings{
 		Preset: c.String("preset"), Output: c.String("output"),

@@ -24,36 +24,36 @@ import (
 	"winnow/internal/seal"
 )
 
-// outputFlags name a file that a command writes, or a folder that it fills.
+// outputFlags are the flags that name output files or folders.
 var outputFlags = []string{"out", "clean", "classes", "decided", "npy", "npz", "safetensors", "fvecs", "csv", "tsv",
 	"parquet", "onnx", "projector"}
 
-// filled are patterns of the files that a command, or a flag, writes into a folder. Other files there stay as they are,
-// but stores and indexes want a folder of their own.
+// filled maps commands and flags to patterns of the files that they write into a folder. Other files in the folder stay
+// unchanged, but stores and indexes require their own folder.
 var filled = map[string]string{
 	"extract": "*", "index": "*", "train": runFiles, "sweep": "report.* results.*",
 	"reproduce": "*/report.* */results.csv", "pairs": "cosines-*.svg", "projector": "tensors.tsv metadata.tsv",
 	"quickstart": "manifest.csv suspects.csv suspects.html",
 }
 
-// runFiles are the files of a run's folder; a test compares them with folder.Files, which this room does not link.
+// runFiles lists the files of a run's folder. A test compares it with folder.Files, which this package does not import.
 const runFiles = "config.yaml run.json result.json head.winnow last.winnow backbone.onnx last.onnx weights.csv " +
 	"screened.csv decisions.json lr_range.csv metrics.jsonl diagnostics.jsonl checkpoint.winnow"
 
-// isOutput reports whether a flag names what its command writes. Rooms check folders that must be empty.
+// isOutput reports whether a flag names an output. Flags for folders that must be empty are checked elsewhere.
 func isOutput(flag cli.Flag) bool {
 	about, ok := flag.(cli.DocGenerationFlag)
 	return ok && slices.Contains(outputFlags, flag.Names()[0]) && !strings.HasPrefix(about.GetUsage(), "empty")
 }
 
-// An output is a file or folder that a command may write, with the files there that it would replace.
+// An output is a file or folder that a command may write, with the existing files that it would replace.
 type output struct {
 	Target
 	old   []string
-	fresh bool // nothing was there before
+	fresh bool // the path did not exist before
 }
 
-// listOutputs returns what a command may write, also next to what its flags name.
+// listOutputs returns all files and folders that a command may write, including files next to those in its flags.
 func listOutputs(c *cli.Context) (list []output) {
 	command := c.Command.Name
 	for _, flag := range c.Command.Flags {
@@ -64,7 +64,7 @@ func listOutputs(c *cli.Context) (list []output) {
 		audit := name == "out" && command == "audit"
 		for _, path := range append(c.StringSlice(name), c.String(name)) {
 			if audit && path == "" && c.NArg() > 0 {
-				path = "suspects.csv" // of photos
+				path = "suspects.csv" // the default for images
 			}
 			all, base := []string{path}, strings.TrimSuffix(path, filepath.Ext(path))
 			switch patterns := cmp.Or(filled[name], filled[command]); {
@@ -86,8 +86,7 @@ func listOutputs(c *cli.Context) (list []output) {
 	return list
 }
 
-// listMatches lists what in a folder matches one of the patterns, or nothing if a file there shows that winnow filled
-// the folder.
+// listMatches returns the files in a folder that match a pattern, or nil if its files show that winnow wrote it.
 func listMatches(dir, patterns string) (files []string) {
 	for _, name := range []string{"store.json", "progress.json", "index.json", lock.Name} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -105,8 +104,8 @@ func listMatches(dir, patterns string) (files []string) {
 	return files
 }
 
-// isForeign reports whether a file, or a folder in another one, is somebody else's, as far as it shows: winnow may have
-// written a page or a list of suspects on another machine.
+// isForeign reports whether a path is a file that winnow did not write, judged by its content: pages and lists of
+// suspects may have been written by winnow on another machine. A folder counts only if it is inside an output.
 func isForeign(path string, inside bool) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || regular.Given(path) {
@@ -124,8 +123,8 @@ func isForeign(path string, inside bool) bool {
 		!(strings.HasPrefix(first, "rank,path,given_label,") && strings.Contains(first, ","+seal.RowColumn))
 }
 
-// MarksFolder holds an empty file for each path that winnow wrote, named by the path's checksum; "": outputs, in the
-// user's cache folder. A mark elsewhere, rather than in the files, counts for every format, also for edited files.
+// MarksFolder is a folder with an empty file, a mark, for each path that winnow wrote, named by the path's checksum. ""
+// means winnow/outputs in the user's cache folder. Marks outside of the files work for all formats and edited files.
 var MarksFolder string
 
 func markOf(path string) string {
@@ -142,9 +141,9 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// claimOutputs refuses to replace what winnow did not write, unless --overwrite is given, and marks the outputs as
-// winnow's: a killed command can be repeated. Of workers that share an output by --shard, the first checks it. A file
-// that cannot be marked does not count as written by winnow.
+// claimOutputs returns an error if an output exists that winnow did not write, unless --overwrite is given. Otherwise
+// it marks the outputs as winnow's, so that a killed command can be repeated. If workers share an output by --shard,
+// only the first checks it. A file that cannot be marked is treated as not written by winnow.
 func claimOutputs(c *cli.Context, all []output) error {
 	for i, o := range all {
 		all[i].fresh = !fileExists(o.Path) && !c.IsSet("shard")
@@ -155,7 +154,7 @@ func claimOutputs(c *cli.Context, all []output) error {
 		for _, path := range o.old {
 			if isForeign(path, path != o.Path) && !fileExists(markOf(path)) {
 				return hint.With(fmt.Errorf("--%s: %s exists and was not written by winnow", o.Flag, path),
-					"name another file or folder, or give --overwrite to replace it")
+					"give another file or folder, or --overwrite to replace it")
 			}
 		}
 	}
@@ -167,7 +166,7 @@ func claimOutputs(c *cli.Context, all []output) error {
 	return nil
 }
 
-// releaseOutputs takes back the marks of what the command did not write.
+// releaseOutputs removes the marks of new outputs that the command did not write.
 func releaseOutputs(all []output) {
 	for _, o := range all {
 		if o.fresh && !fileExists(o.Path) {

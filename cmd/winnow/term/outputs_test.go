@@ -16,14 +16,14 @@ import (
 	"winnow/run/folder"
 )
 
-// The list of a run's files is the one of the room that writes them.
+// TestRunFiles checks that runFiles equals folder.Files.
 func TestRunFiles(t *testing.T) {
 	if want := strings.Join(folder.Files(), " "); runFiles != want {
 		t.Errorf("%q, expected %q", runFiles, want)
 	}
 }
 
-// TestClaim: a command replaces what it wrote, also edited, and refuses a file of somebody else's, whatever it holds.
+// TestClaim checks that a command replaces files that it wrote, even if they were edited, and refuses other files.
 func TestClaim(t *testing.T) {
 	MarksFolder = t.TempDir()
 	t.Cleanup(func() { MarksFolder = "" })
@@ -68,7 +68,7 @@ func TestClaim(t *testing.T) {
 	if said := write(false, "--out", filepath.Join(".", "failed.csv")); !strings.Contains(said, "was not written") {
 		t.Errorf("failed.csv, which winnow never wrote: %q", said)
 	}
-	for range 2 { // --overwrite makes it winnow's
+	for range 2 { // the first --overwrite marks the file as winnow's
 		if said := write(false, "--out", "mine.csv", "--overwrite"); said != "" {
 			t.Errorf("--overwrite: %s", said)
 		}
@@ -78,8 +78,8 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// TestClaimElsewhere: what shows that winnow wrote it is replaced without a list, and folders and shards are checked
-// by the names that the command writes.
+// TestClaimElsewhere checks that files with winnow's marks in their content are replaced on a machine without their
+// marks, and that folders and shards are checked by the names of the files that the command writes.
 func TestClaimElsewhere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Cleanup(func() { MarksFolder = "" })
@@ -108,7 +108,7 @@ func TestClaimElsewhere(t *testing.T) {
 			os.WriteFile(c.file, []byte(c.text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		for _, more := range [][]string{nil, {"--overwrite"}, nil} { // the last: it is winnow's now
+		for _, more := range [][]string{nil, {"--overwrite"}, nil} { // the last: the file is winnow's after --overwrite
 			read := func(*cli.Context) (int, error) { return 0, nil }
 			called := false
 			call := func(context.Context, *Program, int) error { called = true; return nil }

@@ -11,7 +11,7 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// LibraryHint says what to do about a library that is missing or does not load.
+// LibraryHint returns advice for a library that is missing or does not load.
 func (p *Program) LibraryHint(err error) string {
 	if p.Library != "" {
 		return "correct --ort-lib or WINNOW_ORT_LIB, or unset it and " + ortlib.InstallHint
@@ -19,7 +19,7 @@ func (p *Program) LibraryHint(err error) string {
 	return ortlib.InstallHint
 }
 
-// FindLibrary finds ONNX Runtime's library by --ort-lib or WINNOW_ORT_LIB, otherwise in the usual places.
+// FindLibrary finds ONNX Runtime's library by --ort-lib or WINNOW_ORT_LIB, otherwise in the default folders.
 func (p *Program) FindLibrary() (ortlib.Found, error) {
 	found, err := ortlib.Find(p.Library)
 	if err != nil {
@@ -28,11 +28,11 @@ func (p *Program) FindLibrary() (ortlib.Found, error) {
 	return found, err
 }
 
-// OpenRuntime loads ONNX Runtime as the global flags say. It then computes the process's matrix products, too. Every
-// command that computes calls it first.
+// OpenRuntime loads ONNX Runtime with the global flags. The process then also computes matrix products with it. Every
+// command that computes must call OpenRuntime first.
 func (p *Program) OpenRuntime() (*ort.Runtime, error) { return p.OpenRuntimeThreads(p.Compute.Threads) }
 
-// OpenRuntimeThreads is OpenRuntime with a number of threads per product; 0 is one per core.
+// OpenRuntimeThreads is like [Program.OpenRuntime] with a number of threads per product; 0 means one per core.
 func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
 	cfg := p.Compute
 	cfg.Threads = threads
@@ -48,7 +48,7 @@ func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
 	if err != nil {
 		if cfg.Device != "cpu" {
 			return nil, hint.With(err,
-				"see what is missing with: winnow doctor; or compute without a GPU: --device cpu")
+				"winnow doctor lists missing parts; or compute without a GPU: --device cpu")
 		}
 		return nil, hint.With(err, "%s", p.LibraryHint(err))
 	}
@@ -58,7 +58,7 @@ func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
 	return rt, nil
 }
 
-// readComputing reads --device, --threads and the options of the GPU.
+// readComputing returns the values of --device, --threads and the GPU flags.
 func readComputing(c *cli.Context) (ort.Config, error) {
 	cfg := ort.Config{Device: c.String("device"), Threads: c.Int("threads")}
 	if _, err := ort.ParseDevice(cfg.Device); err != nil {
@@ -72,7 +72,7 @@ func readComputing(c *cli.Context) (ort.Config, error) {
 	return cfg, err
 }
 
-// gpuOptions reads --gpu-memory and --tf32.
+// gpuOptions returns the values of --gpu-memory and --tf32.
 func gpuOptions(c *cli.Context) (ort.GPU, error) {
 	g := ort.GPU{TF32: c.Bool("tf32")}
 	if text := c.String("gpu-memory"); text != "" {
@@ -88,17 +88,17 @@ func gpuOptions(c *cli.Context) (ort.GPU, error) {
 	return g, nil
 }
 
-// gpuMisused returns an error if options of a GPU are given for the CPU.
+// gpuMisused returns an error if GPU flags are given for the CPU.
 func gpuMisused(c *cli.Context, cfg ort.Config) error {
 	for _, name := range []string{"gpu-memory", "tf32"} {
 		if c.IsSet(name) && cfg.Device == "cpu" {
-			return Misused("--%s is about a GPU: add --device cuda, or auto", name)
+			return Misused("--%s needs a GPU: add --device cuda or --device auto", name)
 		}
 	}
 	return nil
 }
 
-// limitThreads applies --threads and --ort-lib to every command, also to those that run no network.
+// limitThreads applies --threads and --ort-lib to every command, including commands that run no network.
 func limitThreads(c *cli.Context) error {
 	cfg, err := readComputing(c)
 	if err == nil && cfg.Threads > 0 {

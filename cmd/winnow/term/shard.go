@@ -9,22 +9,22 @@ import (
 	"winnow/cluster"
 )
 
-// ShardFlag returns the flag that divides a command's rows among machines. rows names them.
+// ShardFlag returns the flag that divides the work among machines. rows is the unit in the help text, such as "images".
 func ShardFlag(rows string) cli.Flag {
 	return &cli.StringFlag{Name: "shard",
 		Usage: "process only part `I/N` of the " + rows +
 			", into OUT.parts; winnow join OUT joins the parts; auto/N " +
-			"takes I from a task of Slurm or Kubernetes"}
+			"reads I from Slurm or Kubernetes"}
 }
 
-// Shard reads ShardFlag, which needs an --out.
+// Shard returns the value of [ShardFlag], which requires --out.
 func Shard(c *cli.Context) (cluster.Shard, error) {
 	if !c.IsSet("shard") {
 		return cluster.Shard{}, nil
 	}
 	s, err := cluster.Parse(c.String("shard"), os.LookupEnv)
 	if err == nil && c.String("out") == "" {
-		err = errors.New("--out missing: it names the output of all parts")
+		err = errors.New("--out is missing: it names the output of all parts")
 	}
 	if err != nil {
 		return s, Misused("--shard: %w", err)
@@ -32,7 +32,7 @@ func Shard(c *cli.Context) (cluster.Shard, error) {
 	return s, nil
 }
 
-// Result prints the result of a part or a join, or returns its error.
+// Result prints a result as text or JSON, unless err is not nil, and returns the error.
 func (p *Program) Result(r cluster.Result, json bool, err error) error {
 	switch {
 	case err != nil:

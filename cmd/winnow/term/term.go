@@ -1,8 +1,8 @@
-// Package term is what the commands share: reading flags, errors of misuse, the [Program] that a command's call gets,
-// and output (standard output, notes, progress, JSON, exit codes).
+// Package term contains what all commands share: parsing of flags, errors for misuse, the [Program] that is passed to a
+// command, and output (standard output, notes, progress, JSON, exit codes).
 //
-// A command is a folder next to this one. Its Command function names the flags, read turns them into plain Options, and
-// one call does the work in a room and prints. Only read sees *cli.Context.
+// A command is a package in a folder next to this one. Its function Command returns the flags, a read function parses
+// them into plain Options, and a [Call] does the work and prints. Only the read function uses *cli.Context.
 package term
 
 import (
@@ -24,23 +24,24 @@ import (
 	"winnow/run/extraction"
 )
 
-// Program is what a command's call gets from the program: streams and global flags, as plain values.
+// Program holds the streams and the global flags, as plain values, for a command's [Call].
 type Program struct {
-	Command  string    // as the user wrote it: "audit", "data import"
-	Out, Err io.Writer // for people: control characters are escaped
-	Data     io.Writer // standard output for programs: unchanged bytes, unless it is a terminal
-	Quiet    bool      // no notes and no progress on Err
+	Command  string    // the command's name, such as "audit" or "data import"
+	Out, Err io.Writer // text for people, with control characters escaped
+	Data     io.Writer // output for programs: not escaped, unless it is a terminal
+	Quiet    bool      // print no notes and no progress
 	Library  string    // --ort-lib or WINNOW_ORT_LIB, "" if neither is given
 	Compute  ort.Config
 
-	claim     func() error // refuses outputs that winnow did not write
-	gpuMisuse error        // options of a GPU without a GPU: returned once something computes
+	claim     func() error // checks and marks the outputs, see claimOutputs
+	gpuMisuse error        // GPU flags without a GPU; returned by OpenRuntime
 }
 
-// Call does a command's work: it reads only its options and prints to p.
+// Call does the work of a command with its options o, and prints to p.
 type Call[O any] func(ctx context.Context, p *Program, o O) error
 
-// Action returns a command's action: read turns the flags into options and finds misuse, call does the work.
+// Action returns the action of a command: read parses the flags into options and returns an error for misuse, and call
+// does the work. The outputs are checked before call.
 func Action[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionFunc {
 	return CheckedAction(read, func(ctx context.Context, p *Program, o O) error {
 		if err := p.claim(); err != nil {
@@ -50,7 +51,7 @@ func Action[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionF
 	})
 }
 
-// CheckedAction is [Action] for a call that calls [Program.CheckTargets] once it knows what it reads and writes.
+// CheckedAction is like [Action] for a call that checks its outputs itself, with [Program.CheckTargets].
 func CheckedAction[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if err := cmp.Or(checkRequired(c), keptHere(c)); err != nil {
@@ -81,7 +82,7 @@ func CheckedAction[O any](read func(*cli.Context) (O, error), call Call[O]) cli.
 	}
 }
 
-// NewProgram reads the global flags.
+// NewProgram returns a Program with the values of the global flags.
 func NewProgram(c *cli.Context) (*Program, error) {
 	cfg, err := readComputing(c)
 	if err != nil {
@@ -94,7 +95,7 @@ func NewProgram(c *cli.Context) (*Program, error) {
 	}, nil
 }
 
-// Note prints a fact on standard error, unless they asked for quiet.
+// Note prints a message on standard error, unless --quiet is given.
 func (p *Program) Note(format string, args ...any) {
 	if !p.Quiet {
 		fmt.Fprintln(p.Err, "winnow: "+text.Line(fmt.Sprintf(format, args...)))
@@ -104,13 +105,13 @@ func (p *Program) Note(format string, args ...any) {
 // JSON prints v as indented JSON.
 func (p *Program) JSON(v any) error { return text.JSON(p.Data, v) }
 
-// Watch shows the progress of work, counted in what ("pictures"), unless --quiet is given. end clears the line.
+// Watch shows the progress of work unless --quiet is given. what is the unit, such as "images". end clears the line.
 func (p *Program) Watch(what string) (at func(done, total int), end func()) {
 	from, end := p.WatchFrom(what)
 	return func(done, total int) { from(done, total, 0) }, end
 }
 
-// WatchFrom is Watch for work that was partly done earlier.
+// WatchFrom is like [Program.Watch] for work that was partly done earlier.
 func (p *Program) WatchFrom(what string) (at func(done, total, earlier int), end func()) {
 	if p.Quiet {
 		return func(int, int, int) {}, func() {}
@@ -119,7 +120,7 @@ func (p *Program) WatchFrom(what string) (at func(done, total, earlier int), end
 	return func(done, total, earlier int) { line.At(done, total, earlier, "") }, line.End
 }
 
-// showExtraction shows the progress of an extraction, unless --quiet is given. end clears the line.
+// showExtraction shows the progress of an extraction unless --quiet is given. end clears the line.
 func (p *Program) showExtraction() (observe func(backbone.Progress), end func()) {
 	if p.Quiet {
 		return nil, func() {}
@@ -134,7 +135,7 @@ func (p *Program) showExtraction() (observe func(backbone.Progress), end func())
 	}, line.End
 }
 
-// Host returns what an extraction needs from the program.
+// Host returns the callbacks and settings that an extraction needs.
 func (p *Program) Host() extraction.Host {
 	return extraction.Host{
 		Runtime:   p.OpenRuntime,

@@ -2,13 +2,13 @@ package term
 
 import "runtime/debug"
 
-// release is winnow's version, as in CHANGELOG.md.
+// release is the latest version in CHANGELOG.md.
 const release = "0.1.0-dev"
 
-// built is the version that `make dist` links in from git's tags; "" in other builds.
+// built is the version from git's tags that "make dist" sets at link time; "" in other builds.
 var built string
 
-// Version returns the version that `make dist` linked in or, in other builds, the release and the commit if known.
+// Version returns the version set by "make dist" or, in other builds, the release and the commit if known.
 func Version() string {
 	if built != "" {
 		return built

@@ -11,31 +11,30 @@ import (
 	"winnow/train"
 )
 
-// Progress shows the progress of a training: running means on a line that is overwritten, validations on lines
-// that stay.
+// Progress shows a training's progress: running means on an overwritten line, validation results on lines that stay.
 type Progress struct {
 	*progress.Line
 	plan       run.Plan
-	loss, kept float64 // running means, because a single step says little; loss is per pair
-	perPair    bool    // the loss sums over pairs: it rises while the memory bank fills
+	loss, kept float64 // running means; loss is per pair
+	perPair    bool    // the loss sums over pairs, so it rises while the memory bank fills
 	started    bool
 }
 
-// NewProgress begins a line on w; now is the clock.
+// NewProgress returns a progress line on w; now is the clock.
 func NewProgress(w io.Writer, now func() time.Time) *Progress {
 	return &Progress{Line: progress.New(w, "steps", now)}
 }
 
-// Begun receives the plan.
+// Begun sets the plan and restarts the clock.
 func (p *Progress) Begun(plan run.Plan) {
 	p.plan = plan
 	p.Restart()
 }
 
-// memory is the weight of the past in the running means.
+// memory is the decay of the running means.
 const memory = 0.95
 
-// Stepped shows a step.
+// Stepped shows a training step.
 func (p *Progress) Stepped(s train.Step) {
 	if !p.started {
 		p.loss, p.kept, p.started = s.PairLoss, s.KeptShare(), true
@@ -51,7 +50,7 @@ func (p *Progress) Stepped(s train.Step) {
 	p.At(s.Number, p.plan.Steps, p.plan.Resumed, more)
 }
 
-// Validated shows a validation.
+// Validated prints a validation result.
 func (p *Progress) Validated(v train.Validation) {
 	best := ""
 	if v.Best {
@@ -71,12 +70,12 @@ func (p *Progress) Validated(v train.Validation) {
 	p.Print("epoch %d (step %d): validation %s %.4f%s%s\n", v.Epoch, v.Step, measure, v.Score, more, best)
 }
 
-// Weighed shows a round of weights.
+// Weighed prints a round of sample weights.
 func (p *Progress) Weighed(w train.Weighing) {
 	p.Print("%s\n", describeRound(w, p.plan.Labelled))
 }
 
-// describeRound describes a round of weights.
+// describeRound describes a round of sample weights in one line.
 func describeRound(w train.Weighing, samples int) string {
 	return fmt.Sprintf("epoch %d (step %d): weights, round %d: λ %.4g, mean weight of a class %.3f ± %.3f; "+
 		"of %d samples %d at 0, %d at 1; objective %.5g → %.5g",

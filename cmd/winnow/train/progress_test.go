@@ -10,7 +10,7 @@ import (
 	"winnow/train"
 )
 
-// A loss that sums over pairs is shown per pair; another one as it is.
+// TestLossPerPair checks that a loss that sums over pairs is shown per pair, and any other loss unchanged.
 func TestLossPerPair(t *testing.T) {
 	for _, c := range []struct {
 		pair float64

@@ -29,31 +29,31 @@ var help string
 // Options holds the parsed flags.
 type Options struct {
 	Config            config.Run
-	Recipe            string // that Config began with
+	Recipe            string // recipe that Config is based on; "": none
 	Out               string
 	Resume, Overwrite bool
-	Defaults          bool // print Config, and stop
-	DryRun            bool // print the plan and its cost, and stop
+	Defaults          bool // only print Config
+	DryRun            bool // only print the plan and its cost
 	JSON              bool
-	Decisions         string // file of winnow studio; "": none
+	Decisions         string // decisions file of winnow studio; "": none
 }
 
 // Command returns the "winnow train" command.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "train",
-		Usage:       "train an embedding on labels that may be wrong: a head on a backbone, or the backbone too",
+		Usage:       "train an embedding on noisy labels: a head on a backbone, or also the backbone",
 		ArgsUsage:   "[MANIFEST | PHOTOS]",
 		Description: help,
 		Flags: append(slices.Insert(training.RunFlags(), 3, cli.Flag(term.OutFlag("run folder `DIR`"))),
 			&cli.StringFlag{Name: "decisions",
-				Usage: "use what people decided in winnow studio, `FILE`.decisions.db: decided labels replace given " +
-					"ones, and neither --screen nor the filter drops them"},
+				Usage: "use the decisions made in winnow studio, `FILE`.decisions.db: decided labels replace given " +
+					"labels, and neither --screen nor the filter drops them"},
 			&cli.BoolFlag{Name: "resume", Usage: "continue the interrupted run in --out"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "delete the run in --out first"},
 			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and exit"},
 			&cli.BoolFlag{Name: "dry-run",
-				Usage: "print every setting as chosen for these data and how long training may take, and exit"},
+				Usage: "print every setting as chosen for these data, estimate the training time, and exit"},
 			term.JSONFlag(),
 		),
 		Action: term.Action(readTrain, runTrain),
@@ -74,14 +74,14 @@ func readTrain(c *cli.Context) (Options, error) {
 	if err := training.AskedRun(c).Enough(o.Config); err != nil {
 		return o, err
 	}
-	if o.Out == "" && !(o.DryRun && o.Config.Data.Features != "") { // making features needs a folder
+	if o.Out == "" && !(o.DryRun && o.Config.Data.Features != "") { // making features requires a folder
 		return o, term.Misused("--out is missing")
 	}
 	if c.IsSet("decisions") && o.Decisions == "" {
-		return o, term.Misused("--decisions: name the file that winnow studio keeps")
+		return o, term.Misused("--decisions: found no file, expected the decisions file of winnow studio")
 	}
 	if o.Resume && o.Overwrite {
-		return o, term.Misused("--resume and --overwrite contradict each other")
+		return o, term.Misused("--resume and --overwrite cannot be used together")
 	}
 	return o, nil
 }
@@ -111,7 +111,7 @@ func runTrain(ctx context.Context, p *term.Program, o Options) (err error) {
 		}
 		asked.About.Recipe, asked.About.RecipeSHA256 = recipe.Name, recipe.SHA256()
 	}
-	var rt *ort.Runtime // opened when the data are read, once
+	var rt *ort.Runtime // opened once, on first use
 	asked.Host.Runtime = func() (_ *ort.Runtime, err error) {
 		if rt == nil {
 			rt, err = p.OpenRuntime()
@@ -147,7 +147,7 @@ func runTrain(ctx context.Context, p *term.Program, o Options) (err error) {
 	return nil
 }
 
-// showPlan prints a plan: as a file of settings, or as JSON.
+// showPlan prints a plan as a YAML file of settings, or as JSON.
 func showPlan(ctx context.Context, p *term.Program, t *run.Training, asJSON bool) error {
 	plan := t.Plan
 	cost, err := t.Cost(ctx)

@@ -16,7 +16,7 @@ import (
 	"winnow/run/folder"
 )
 
-// RunFlags returns the flags that make up the configuration of a training.
+// RunFlags returns the flags for the configuration of a training.
 func RunFlags() (flags []cli.Flag) {
 	d := config.Default()
 	var losses, augmentations []string
@@ -30,24 +30,24 @@ func RunFlags() (flags []cli.Flag) {
 		"manifest": {"manifest `FILE`, or folder of photos", ""},
 		"root":     {"`DIR` (or .zip file) that the manifest's paths start from", "the manifest's folder"},
 		"features": {"feature store `DIR`, made by winnow extract", "made from the images"},
-		"finetune": {"train the backbone too: all (also without a value), or from `STAGE` on", d.Finetune.Weights},
+		"finetune": {"also train the backbone: all of it (all, or no value), or from `STAGE` on", d.Finetune.Weights},
 		"model": {"backbone that makes the features or is fine-tuned: a `NAME` of winnow models list, or an ONNX file",
-			"the best one installed"},
-		"backbone-lr": {"learning rate `RATE` of the backbone, or auto: find it",
-			fmt.Sprint(d.BackboneSolver.LR, "; of an untrained network 0.001, with cross entropy 0.003")},
-		"augment": {"vary training images by `RECIPE`: auto, " + strings.Join(augmentations, ", "),
-			"flip for coloured pictures if all is trained, else none"},
-		"cache-limit": {"keep at most `SIZE` of decoded images or of outputs of the untrained part in memory: " +
-			"512MiB, 2GiB, 0 for none", d.Finetune.CacheLimit.String()},
+			"the best installed backbone"},
+		"backbone-lr": {"learning rate `RATE` of the backbone; auto: find it by a range test",
+			fmt.Sprint(d.BackboneSolver.LR, "; for an untrained network 0.001, with cross entropy 0.003")},
+		"augment": {"augment training images by `RECIPE`: auto, " + strings.Join(augmentations, ", "),
+			"flip for colour images if the whole network is trained, otherwise none"},
+		"cache-limit": {"keep at most `SIZE` of decoded images, or of outputs of the frozen layers, in memory: " +
+			"512MiB, 2GiB, or 0 for no cache", d.Finetune.CacheLimit.String()},
 		"recipe": {"start from the settings of a paper: a `NAME` of winnow list recipes", ""},
-		"config": {"start from the settings in the YAML `FILE`; with --resume, by default, from the run's own", ""},
+		"config": {"start from the settings in the YAML `FILE`; default with --resume: the run's config.yaml", ""},
 		"set": {"set one setting, `KEY=VALUE`: solver.name=sgd, losses.0.weight=2, schedule.warm_up=\"1 epoch\"",
 			""},
-		"method": {"way to train, `NAME`: " + strings.Join(config.Methods(), ", "), d.Method},
+		"method": {"training method `NAME`: " + strings.Join(config.Methods(), ", "), d.Method},
 		"loss": {"train with the loss `NAME` (see winnow list losses); NAME:bank compares with the memory bank, " +
-			"NAME:0.5 has a weight; may be repeated",
+			"NAME:0.5 sets a weight; may be repeated",
 			strings.Join(losses, ", ") +
-				"; of an untrained network cross_entropy, if all validation classes are trained"},
+				"; for an untrained network cross_entropy, if training has all validation classes"},
 		"filter": {"scorer `NAME` by which the filter drops labels during training (winnow list filters), or none",
 			d.Filter.Scorer},
 		"screen": {"before training, ignore the labels that the scorer `NAME` of winnow audit flags; or none",
@@ -55,14 +55,14 @@ func RunFlags() (flags []cli.Flag) {
 		"noise-rate": {"share `P` of the labels to treat as wrong, by screening and by the filter; auto estimates it",
 			d.Filter.Rate.String()},
 		"dim": {"`N` dimensions of the embedding", fmt.Sprint(d.Head.Out)},
-		"init": {"`WAY` to initialise the head: whiten, random or kaiming (random as PRISM's released code)",
+		"init": {"`METHOD` to initialise the head: whiten, random, or kaiming (random as in PRISM's released code)",
 			d.Head.Init},
-		"epochs": {"train for `N` epochs; auto: by the number of images",
+		"epochs": {"train for `N` epochs; auto: chosen by the number of images",
 			fmt.Sprint(d.Length.N, "; with --finetune auto")},
-		"steps": {"train for `N` steps", "those of --epochs"},
-		"batch": {"batches of `PxK`: P classes with K images each, as 16x4; or N images, if the sampler ignores " +
+		"steps": {"train for `N` steps", "as many as --epochs needs"},
+		"batch": {"batches of `PxK`: P classes with K images each, such as 16x4; or N images, if the sampler ignores " +
 			"classes", fmt.Sprintf("%dx%d", d.Sampler.Classes, d.Sampler.Images)},
-		"lr": {"learning rate `RATE` of the head, or auto: find it by a range test before the first step",
+		"lr": {"learning rate `RATE` of the head; auto: find it by a range test before the first step",
 			fmt.Sprint(d.Solver.LR)},
 		"paper-variant": {"build losses, filter and sample weights as the papers print them, errors included", ""},
 		"seed":          {"seed `N` of all random choices", fmt.Sprint(d.Seed)},
@@ -85,20 +85,20 @@ func RunFlags() (flags []cli.Flag) {
 	return flags
 }
 
-// ReadRun returns the configuration of a training, from the flags of [RunFlags] and, with --resume, the run's own.
+// ReadRun returns the configuration of a training from the flags of [RunFlags] and, with --resume, the run's own.
 func ReadRun(c *cli.Context) (config.Run, error) {
 	own := filepath.Join(c.String("out"), folder.ConfigFile)
 	if _, err := os.Stat(own); err != nil || !c.Bool("resume") || c.String("out") == "" {
 		own = ""
 	}
 	cfg, err := AskedRun(c).Config(own)
-	if file := cmp.Or(c.String("config"), own); file != "" && err == nil { // a run may have moved
+	if file := cmp.Or(c.String("config"), own); file != "" && err == nil { // the run's folder may have been moved
 		cfg.Data = folder.Locate(filepath.Dir(file), cfg.Data)
 	}
 	return cfg, err
 }
 
-// AskedRun returns the flags of [RunFlags] that are given; the manifest may be an argument.
+// AskedRun returns the values of the given flags of [RunFlags]. The manifest may also be an argument.
 func AskedRun(c *cli.Context) config.Asked {
 	asked := config.Asked{}
 	if c.NArg() > 0 {
@@ -116,7 +116,8 @@ func AskedRun(c *cli.Context) config.Asked {
 	return asked
 }
 
-// RunOptions reads [term.DataFlags]. splits are the only ones whose features are computed, if they must be; none: all.
+// RunOptions returns the values of [term.DataFlags]. If features must be computed, they are computed only for splits;
+// no splits means all.
 func RunOptions(c *cli.Context, splits ...string) (folder.Options, error) {
 	if v := c.String("view"); v != backbone.CenterName && v != folder.MeanView {
 		return folder.Options{}, term.Misused(

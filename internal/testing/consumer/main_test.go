@@ -13,7 +13,7 @@ import (
 	"winnow/models"
 )
 
-// write writes a manifest of 400 images in 8 classes, a fifth of them with a wrong label, and their features.
+// write writes a manifest of 400 images in 8 classes, a fifth of them mislabelled, and their features.
 func write(t *testing.T, dir string) (wrong map[string]bool) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))

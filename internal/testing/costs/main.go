@@ -1,10 +1,10 @@
-// Command costs runs go test and prints what the tests cost. It prints one line a package and, of a failed package, the
-// output of the tests that failed; at the end it lists the packages and tests that took the most processor time.
+// Command costs runs go test and reports the processor time of the tests. It prints one line per package and the output
+// of failed tests; at the end it lists the packages and tests with the most processor time.
 //
 //	costs [flags of go test] packages
 //
-// Processor time, unlike elapsed time, does not depend on what else the machine does. It is read from /proc between the
-// tests, so that tests are listed on Linux only. Tests that run side by side share the time between them equally.
+// Processor time, unlike elapsed time, does not depend on other load. It is read from /proc between tests, so tests are
+// listed on Linux only. Tests that run in parallel share the time equally.
 package main
 
 import (
@@ -24,13 +24,13 @@ import (
 	"time"
 )
 
-// measureVariable is set where go test starts this program as -exec, to run one package's tests.
+// measureVariable is set when go test starts this program as -exec, to run the tests of one package.
 const measureVariable = "WINNOW_TEST_COSTS"
 
 const (
-	prefix = "costs: " // begins the lines by which measure tells report a number of seconds
-	whole  = "package" // names the whole test program in such a line
-	listed = 10        // packages and tests in the closing lists
+	prefix = "costs: " // prefix of the lines in which measure passes seconds to report
+	whole  = "package" // name of the whole test program in such a line
+	listed = 10        // number of packages and tests in the final lists
 )
 
 func main() {
@@ -62,7 +62,7 @@ func measure(args []string, stdout io.Writer) (int, error) {
 	signal.Notify(signals, os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM)
 	go func() {
 		for s := range signals {
-			c.Process.Signal(s) // it may have ended
+			c.Process.Signal(s) // the process may have ended
 		}
 	}()
 	err := c.Wait()
@@ -80,11 +80,11 @@ func measure(args []string, stdout io.Writer) (int, error) {
 	return 1, err
 }
 
-// meter passes on the output of a test program, and reads its clock wherever a test begins, waits, goes on or ends.
+// meter passes on the output of a test program. It reads the clock whenever a test starts, pauses, continues or ends.
 type meter struct {
 	out     io.Writer
 	clock   func() (float64, bool)
-	line    []byte // what has come of the current line
+	line    []byte // received part of the current line
 	running []string
 	last    float64
 	seconds map[string]float64
@@ -107,7 +107,7 @@ func (m *meter) flush() {
 	}
 }
 
-// event finds what testing says of a test in a line: after the mark ^V, which -json asks for.
+// event evaluates a line about a test, which package testing marks with ^V under -json.
 func (m *meter) event(line string) {
 	_, said, found := strings.Cut(line, "\x16")
 	if !found {
@@ -131,7 +131,7 @@ func (m *meter) event(line string) {
 	}
 }
 
-// processorTime returns the seconds of a process and of the children that it waited for.
+// processorTime returns the seconds used by a process and by the children that it has waited for.
 func processorTime(pid int) (seconds float64, known bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -141,7 +141,7 @@ func processorTime(pid int) (seconds float64, known bool) {
 	if len(fields) < 15 {
 		return 0, false
 	}
-	const ticks = 100 // a second, as Linux tells processes
+	const ticks = 100 // per second, in Linux's statistics
 	for _, f := range fields[11:15] {
 		n, err := strconv.ParseUint(f, 10, 64)
 		if err != nil {
@@ -161,7 +161,7 @@ type cost struct {
 	seconds float64
 }
 
-// report runs go test, prints a line a package and what failed, then the highest costs.
+// report runs go test. It prints one line per package, the failures, and then the highest costs.
 func report(args []string, stdout io.Writer) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -178,23 +178,23 @@ func report(args []string, stdout io.Writer) (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	signal.Ignore(os.Interrupt) // go test has it, too
+	signal.Ignore(os.Interrupt) // go test receives the signal as well
 	if err := c.Start(); err != nil {
 		return 1, err
 	}
 	packages, tests := follow(out, stdout)
 	err = c.Wait()
 	if c.ProcessState.ExitCode() > 0 {
-		err = nil // the output says why
+		err = nil // the output shows the reason
 	}
 	list(stdout, "packages", packages)
 	list(stdout, "tests", tests)
 	return c.ProcessState.ExitCode(), err
 }
 
-// follow prints the packages of a stream of events as they end, and returns what they and their tests cost.
+// follow prints packages as they end in a stream of events, and returns the costs of packages and tests.
 func follow(events io.Reader, stdout io.Writer) (packages, tests []cost) {
-	output := map[string][]string{} // of the packages and tests that have not ended
+	output := map[string][]string{} // output of unfinished packages and tests
 	in := bufio.NewScanner(events)
 	in.Buffer(nil, 16<<20)
 	for in.Scan() {
@@ -220,7 +220,7 @@ func follow(events io.Reader, stdout io.Writer) (packages, tests []cost) {
 		case "pass", "skip", "fail":
 			lines := output[key]
 			delete(output, key)
-			if e.Test == "" && e.Action == "fail" { // tests that the end of the program cut off
+			if e.Test == "" && e.Action == "fail" { // tests that were running when the program ended
 				for _, cut := range slices.Sorted(maps.Keys(output)) {
 					if strings.HasPrefix(cut, key) {
 						lines = append(output[cut], lines...)
@@ -229,7 +229,7 @@ func follow(events io.Reader, stdout io.Writer) (packages, tests []cost) {
 				}
 			}
 			if e.Test == "" && e.Action != "fail" {
-				lines = lines[max(0, len(lines)-1):] // "ok" and the package
+				lines = lines[max(0, len(lines)-1):] // the line "ok" with the package
 			}
 			if e.Action == "fail" || e.Test == "" {
 				for _, line := range lines {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Time goes to the tests that run: to one alone, in equal parts to those side by side, to none that waits.
+// A running test gets the elapsed time, tests in parallel get equal parts, and a paused test gets none.
 func TestMeterSharesTime(t *testing.T) {
 	now := 0.0
 	var out bytes.Buffer
@@ -47,7 +47,7 @@ func TestMeterSharesTime(t *testing.T) {
 	}
 }
 
-// A package that passes is a line, one that fails shows the tests that failed, and a build that fails shows why.
+// A package that passes prints one line, a failed one prints its failed tests, and a failed build prints the reason.
 func TestFollow(t *testing.T) {
 	events := `{"Action":"build-output","ImportPath":"winnow/c","Output":"c.go:1: broken\n"}
 {"Action":"output","Package":"winnow/a","Test":"TestGood","Output":"quiet\n"}

@@ -1,5 +1,5 @@
-// Package exports holds small networks as exporters write them, with drawn weights, and what they compute: numbers of
-// plain loops in float64, stored with the files. The programs that wrote both are in the history, at 249e9df2.
+// Package exports contains small networks with random weights, as written by exporters, and their outputs, which plain
+// loops computed in float64. Commit 249e9df2 contains the programs that wrote both.
 package exports
 
 import (
@@ -13,22 +13,22 @@ import (
 //go:embed testdata
 var files embed.FS
 
-// Network is a file as an exporter writes it.
+// Network is a file written by an exporter, with expected outputs.
 type Network struct {
 	Name, Exporter, Form string
-	Flags                string               // of winnow models add
-	High, Wide           int                  // of the images that it takes
-	Batch                int                  // that the file was exported for; 0: any
-	Rough                float64              // how far numbers may be off, as a share of the largest; 0: 1e-4
-	Features             map[string][]float64 // of the pictures of cmd/winnow's test
+	Flags                string               // flags of winnow models add
+	High, Wide           int                  // size of the input images
+	Batch                int                  // batch size of the exported file; 0: any
+	Rough                float64              // allowed error, relative to the largest value; 0: 1e-4
+	Features             map[string][]float64 // features of the images in cmd/winnow's test
 
-	Output  string                // of a transformer: the tensor of its vector
-	Layers  []string              // their names
-	Vectors map[string][]float32  // named features of three drawn images
-	Slopes  map[string][2]float64 // of a loss by each weight in a drawn direction, and the gradient's squared length
+	Output  string                // output tensor of a transformer
+	Layers  []string              // names of the transformer's layers
+	Vectors map[string][]float32  // named features of three random images
+	Slopes  map[string][2]float64 // by weight: a loss's slope in a random direction, its gradient's squared norm
 
 	File []byte `json:"-"`
-	Data []byte `json:"-"` // of network.onnx.data; nil: none
+	Data []byte `json:"-"` // content of network.onnx.data; nil if there is none
 }
 
 // List returns all networks.

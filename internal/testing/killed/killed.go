@@ -1,4 +1,4 @@
-// Package killed kills test processes in the middle of their work, to see what they leave.
+// Package killed kills test processes in the middle of their work, to check what they leave behind.
 package killed
 
 import (
@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// Halfway is called by the process to be killed, in the middle of its work. It reports that and waits.
+// Halfway is called by the process to be killed, in the middle of its work. It prints a line and waits.
 func Halfway() error {
 	fmt.Println("halfway")
-	_, err := io.Copy(io.Discard, os.Stdin) // until the end
+	_, err := io.Copy(io.Discard, os.Stdin) // until the process is killed
 	return err
 }
 
-// Child runs a test of this program in its own process, with one more environment variable ("NAME=value"), and
-// kills it when it calls [Halfway].
+// Child runs a test of this program in a separate process with one more environment variable ("NAME=value"), and kills
+// the process when it calls [Halfway].
 func Child(t *testing.T, test, variable string) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^"+test+"$")

@@ -1,5 +1,5 @@
-// Package memory lets tests limit what a call allocates: a small hostile file must not make a reader take
-// gigabytes.
+// Package memory lets tests limit the memory that a call allocates: a small malicious file must not make a reader
+// allocate gigabytes.
 package memory
 
 import (
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Check runs f and fails the test if it allocates more than most bytes of heap, including freed ones.
+// Check runs f and fails the test if f allocates more than most bytes of heap, including freed memory.
 func Check(t testing.TB, most uint64, f func()) {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -1,13 +1,12 @@
-// Package million writes a large manifest, its pictures and a feature store of made-up vectors to measure winnow on;
+// Package million writes a large manifest, its images and a feature store of synthetic vectors, to measure winnow;
 // docs/log has the numbers.
 //
 //	go test ./internal/testing/million -run Make -n 1000000 -d 128 -out $PWD/million
 //
-// It writes list.csv (path,label,split; one class in a hundred is for validation, the others are for training),
-// images.zip (a picture of 2×2 pixels each, no two the same) and features/ (class centres with noise). A relative -out
-// is relative to this folder.
+// It writes list.csv (path,label,split; 1 % of the classes are for validation, the others for training), images.zip (a
+// 2×2 image each, all different) and features/ (class centres with noise). A relative -out is relative to this folder.
 //
-// With -index it writes index/ instead, the same vectors for winnow search, and the queries one.npy and hundred.npy:
+// With -index it writes index/ instead, with the same vectors, and the queries one.npy and hundred.npy:
 //
 //	go test ./internal/testing/million -run Make -n 1000000 -d 512 -index -out $PWD/million
 //	winnow search --index million/index million/hundred.npy --json
@@ -35,16 +34,16 @@ import (
 
 var (
 	images  = flag.Int("n", 1_000_000, "images")
-	width   = flag.Int("d", 128, "numbers of a vector")
+	width   = flag.Int("d", 128, "values per vector")
 	classes = flag.Int("classes", 20_000, "classes")
 	out     = flag.String("out", "", "folder to write")
-	index   = flag.Bool("index", false, "write index/ and queries, and nothing else")
+	index   = flag.Bool("index", false, "write only index/ and queries")
 )
 
-// TestMake writes what the flags ask for.
+// TestMake writes the files selected by the flags.
 func TestMake(t *testing.T) {
 	if *out == "" {
-		t.Skip("million: without -out nothing is written")
+		t.Skip("million: set -out to write files")
 	}
 	m := million{*images, *width, *classes, *out}
 	write := m.write
@@ -63,7 +62,7 @@ type million struct {
 
 func (m million) write() error {
 	if m.n < 1 || m.n > 1<<32 || m.d < 1 || m.classes < 1 {
-		return fmt.Errorf("%d images of %d numbers in %d classes, expected at least one of each", m.n, m.d, m.classes)
+		return fmt.Errorf("%d images of %d values in %d classes, expected at least 1 of each", m.n, m.d, m.classes)
 	}
 	if err := os.MkdirAll(m.out, 0o755); err != nil {
 		return err
@@ -86,7 +85,7 @@ func (m million) writeList(w io.Writer) error {
 	fmt.Fprintln(out, "path,label,split")
 	for i := range m.n {
 		split := "train"
-		if m.class(i)%100 == 0 { // all images of a class in a hundred
+		if m.class(i)%100 == 0 { // all images of 1 % of the classes
 			split = "validation"
 		}
 		fmt.Fprintf(out, "%s,%d,%s\n", m.path(i), m.class(i), split)
@@ -108,7 +107,7 @@ func (m million) writeImages(w io.Writer) error {
 	return out.Close()
 }
 
-// bitmap returns a 2×2 picture, as BMP of 24 bits, whose colours encode the number.
+// bitmap returns a 2×2 image as a 24-bit BMP whose colours encode the number.
 func bitmap(i uint32) []byte {
 	b := make([]byte, 70)
 	copy(b, "BM")
@@ -143,7 +142,7 @@ func (m million) writeStore() error {
 	return err
 }
 
-// vectors returns a function that gives the next n images' vectors.
+// vectors returns a function that returns the vectors of the next n images.
 func (m million) vectors() func(n int) blas32.General {
 	rng := rand.New(rand.NewPCG(1, 0x6d696c6c)) // "mill"
 	centres := features.NewMatrix(m.classes, m.d)
@@ -167,7 +166,7 @@ func (m million) vectors() func(n int) blas32.General {
 // writeIndex writes an index, and the vectors of its first images as queries.
 func (m million) writeIndex() error {
 	if m.n < 1 || m.n > 1<<32 || m.d < 1 || m.classes < 1 {
-		return fmt.Errorf("%d images of %d numbers in %d classes, expected at least one of each", m.n, m.d, m.classes)
+		return fmt.Errorf("%d images of %d values in %d classes, expected at least 1 of each", m.n, m.d, m.classes)
 	}
 	paths := make([]string, m.n)
 	for i := range paths {

@@ -1,4 +1,4 @@
-// Package onnxtest writes ONNX files in forms that winnow reads and does not write.
+// Package onnxtest writes ONNX files in forms that winnow reads but does not write.
 package onnxtest
 
 import (
@@ -7,15 +7,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Reference is what a model says about a tensor's values in another file.
+// Reference is a model's reference to tensor values in another file.
 type Reference struct {
 	Location       string
 	Offset, Length int64
 }
 
-// Outside moves the values of a model's large initializers into a file beside it, as PyTorch's exporter does: one
-// after the other, each from a multiple of 64. It returns the bytes of both files. spoil may change what the model
-// says about the i-th tensor; it may be nil.
+// Outside moves the values of a model's large initializers into a file next to the model, as PyTorch's exporter does:
+// one after another, each at a multiple of 64 bytes. It returns the bytes of both files. spoil, if not nil, may change
+// the reference of the i-th tensor.
 func Outside(model []byte, location string, spoil func(i int, r *Reference)) (outside, data []byte) {
 	count := 0
 	tensor := func(t []byte) []byte {
@@ -45,7 +45,7 @@ func Outside(model []byte, location string, spoil func(i int, r *Reference)) (ou
 	return replace(model, 7, graph), data
 }
 
-// replace returns a message with some of its fields changed.
+// replace returns a message with the fields of this number changed.
 func replace(m []byte, number protowire.Number, change func([]byte) []byte) (out []byte) {
 	each(m, func(n protowire.Number, field, content []byte) {
 		if n == number {
@@ -60,7 +60,7 @@ func message(to []byte, number protowire.Number, content []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(to, number, protowire.BytesType), content)
 }
 
-// each visits the fields of a well-formed message: all bytes of a field, and the content of one with a length.
+// each visits the fields of a well-formed message; field holds all bytes of a field, content only its value.
 func each(m []byte, visit func(number protowire.Number, field, content []byte)) {
 	for len(m) > 0 {
 		num, kind, tag := protowire.ConsumeTag(m)

@@ -1,5 +1,5 @@
-// Package orttest gives tests a loaded ONNX Runtime. If the library is missing, a test skips and says so; with
-// CI=true it fails instead.
+// Package orttest gives tests a loaded ONNX Runtime. If the library is missing, a test is skipped with a message; with
+// CI=true it fails.
 package orttest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// load loads the library once for all tests of the process, which ends with it.
+// load loads the library once for all tests of the process.
 var load = sync.OnceValues(func() (*ort.Runtime, error) {
 	found, err := ortlib.Find(os.Getenv("WINNOW_ORT_LIB"))
 	if err != nil {
@@ -23,8 +23,8 @@ var load = sync.OnceValues(func() (*ort.Runtime, error) {
 	return ort.Load(ort.Config{Library: found.Path, Kernels: os.Getenv("WINNOW_TEST_KERNELS")})
 })
 
-// Runtime returns the process's ONNX Runtime on the CPU, found by $WINNOW_ORT_LIB or where `winnow runtime
-// install` puts it. If the library is missing, the test is skipped (CI: fails); a library that does not load is
+// Runtime returns the process's ONNX Runtime on the CPU, found by $WINNOW_ORT_LIB or where `winnow runtime install`
+// puts it. If the library is missing, the test is skipped (with CI=true, it fails); a library that cannot be loaded is
 // always a failure.
 func Runtime(t testing.TB) *ort.Runtime {
 	t.Helper()
@@ -42,7 +42,7 @@ func Runtime(t testing.TB) *ort.Runtime {
 	return rt
 }
 
-// UseBLAS makes ONNX Runtime compute the products of blas32 and blas64, and returns its BLAS. This lasts until
+// UseBLAS makes ONNX Runtime compute the products of blas32 and blas64, and returns its BLAS. The setting lasts until
 // the process ends; a benchmark that compares must restore the previous BLAS.
 func UseBLAS(t testing.TB) *ort.BLAS {
 	t.Helper()

@@ -1,6 +1,6 @@
-// Package pgvectortest runs PostgreSQL with pgvector for tests: PGlite, which is PostgreSQL as WebAssembly, in
-// memory behind a socket. `make pgserver` installs it with npm. All connections share one session of the
-// server, one request at a time; there is no password.
+// Package pgvectortest runs PostgreSQL with pgvector for tests. It uses PGlite, which is PostgreSQL compiled to
+// WebAssembly, in memory and behind a socket; `make pgserver` installs it with npm. All connections share one session
+// of the server, one request at a time, without a password.
 package pgvectortest
 
 import (
@@ -21,8 +21,8 @@ var started = sync.OnceValues(start)
 // alive keeps the server's standard input from being garbage-collected, which would close it.
 var alive []io.Closer
 
-// New returns the URL of a database that the tests of a package share; each uses its own tables. Without node
-// or the npm package the test is skipped; with CI=true it fails.
+// New returns the URL of a database shared by the tests of a package; each test uses its own tables. Without node or
+// the npm package, the test is skipped; with CI=true it fails.
 func New(t testing.TB) string {
 	t.Helper()
 	port, missing := started()
@@ -35,12 +35,12 @@ func New(t testing.TB) string {
 	return "postgres://postgres@127.0.0.1:" + port + "/postgres?sslmode=disable"
 }
 
-// start starts the server, which ends when its standard input closes, and so with the test's process.
+// start starts the server, which ends when its standard input closes, and therefore with the test process.
 func start() (port, missing string) {
 	_, file, _, _ := runtime.Caller(0)
 	dir := filepath.Dir(file)
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		return "", "its server is not installed: make pgserver"
+		return "", "the server is not installed: make pgserver"
 	}
 	node := exec.Command("node", "server.mjs")
 	node.Dir, node.Stderr = dir, os.Stderr
@@ -58,12 +58,12 @@ func start() (port, missing string) {
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		return "", "its server did not start: " + err.Error()
+		return "", "the server did not start: " + err.Error()
 	}
 	return strings.TrimSpace(line), ""
 }
 
-// Proxy forwards connections to a server and breaks them when a test wants it to.
+// Proxy forwards connections to a server and breaks them on request.
 type Proxy struct {
 	URL string
 
@@ -74,8 +74,8 @@ type Proxy struct {
 	cuts  int
 }
 
-// NewProxy returns a proxy for the server at a URL. Before more bytes are forwarded, cut is called with the
-// bytes that all clients have sent so far; true breaks all connections.
+// NewProxy returns a proxy for the server at a URL. Before forwarding bytes, it calls cut with the number of bytes that
+// all clients have sent; if cut returns true, it breaks all connections.
 func NewProxy(t testing.TB, url string, cut func(sent int64) bool) *Proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,4 +1,4 @@
-// PostgreSQL with pgvector on a socket of this machine, in memory. It prints its port when it listens, and ends with its standard input.
+// Serves PostgreSQL with pgvector on a local socket, in memory. It prints its port when ready, and ends with its standard input.
 import { PGlite } from "@electric-sql/pglite";
 import { vector } from "@electric-sql/pglite-pgvector";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";

@@ -18,33 +18,33 @@ import (
 //go:embed beside.svg.tmpl
 var besideDrawing string
 
-// besideName is the bar chart of winnow beside cleanlab; measured is what beside_cleanlab.py printed.
+// besideName is the bar chart that compares winnow with cleanlab; measured is the output of beside_cleanlab.py.
 const (
 	besideName = "beside-cleanlab.svg"
 	measured   = "experiments/audit/cleanlab.csv"
 )
 
-// judged are the bars of a set: wrong labels among the first 100 images that each tool would show.
+// judged holds the bars of a set: the number of wrong labels among the first 100 images that each tool ranks.
 type judged struct {
-	Name          string // as the chart calls the set
+	Name          string // name of the set in the chart
 	Images, Wrong string
 	Winnow        int
-	Cleanlab      int // by the best of its ways
-	Alone         int // by cleanlab's way from features alone
-	Top           int // pixels
+	Cleanlab      int // by cleanlab's best method on the set
+	Alone         int // by cleanlab's method that uses only features
+	Top           int // vertical position in pixels
 }
 
-// sets are the sets of the chart in their order, by their names in the measurements.
+// sets lists the sets of the chart in order, by their names in the measurements.
 var sets = []struct{ name, shown string }{
 	{"aggre", "CIFAR-10N aggre, people's labels"}, {"random1", "CIFAR-10N random1, people's labels"},
 	{"worse", "CIFAR-10N worse, people's labels"}, {"cub-1", "birds, 20 % flipped"},
 	{"mnist-1", "digits, 10 % flipped"},
 }
 
-// alone begins the name of cleanlab's way from features alone.
+// alone is the prefix of cleanlab's method that uses only features.
 const alone = "10 nearest"
 
-// bars reads the measurements. Of the ways to rank, the one that finds most on a set stands for cleanlab.
+// bars reads the measurements. For cleanlab, it takes the method that finds most errors on a set.
 func bars(table []byte) ([]judged, error) {
 	in := csv.NewReader(bytes.NewReader(table))
 	in.Comment = '#'
@@ -73,7 +73,7 @@ func bars(table []byte) ([]judged, error) {
 			}
 		}
 		if j.Winnow < 0 || j.Alone < 0 {
-			return nil, fmt.Errorf("%s measures %s by one tool only", measured, s.name)
+			return nil, fmt.Errorf("%s lacks a measurement of %s by winnow or cleanlab", measured, s.name)
 		}
 		all = append(all, j)
 	}
@@ -90,7 +90,7 @@ func draw(all []judged) ([]byte, error) {
 	return []byte(strings.TrimSpace(b.String()) + "\n"), err
 }
 
-// beside draws the chart from the measurements in the repository, which is the working folder.
+// beside draws the chart from the measurements in the repository, which must be the working folder.
 func (m *maker) beside(context.Context) error {
 	table, err := os.ReadFile(measured)
 	if err != nil {

@@ -24,16 +24,16 @@ var training []byte
 //go:embed digits.html.tmpl
 var digitsPage string
 
-// shownDigits is the number of wrong labels in the picture.
+// shownDigits is the number of wrong labels shown in the image.
 const shownDigits = 12
 
-// rejected are the test images of MNIST, by their numbers in its files, whose label most of five people rejected. They
-// are among the 100 that the label-errors project (Northcutt et al. 2021, github.com/cleanlab/label-errors, Apache-2.0)
+// rejected lists the test images of MNIST, by number, whose label was rejected by most of five people. They are among
+// the 100 images that the label-errors project (Northcutt et al. 2021, github.com/cleanlab/label-errors, Apache-2.0)
 // showed to people.
 var rejected = []int{947, 1621, 1901, 2130, 2462, 2597, 2654, 3520, 3558, 5937, 6651, 6783, 8527, 9679, 9729}
 
-// digits shows wrong labels of MNIST's test images: the most suspect of those that people rejected and for
-// which another label is suggested.
+// digits shows wrong labels of MNIST's test images: the most suspect images whose label people rejected and for which
+// winnow suggests another label.
 func (m *maker) digits(ctx context.Context) error {
 	const manifest, list = "mnist.csv", "mnist-suspects.csv"
 	if err := m.run(ctx, "data", "import", "--preset", "mnist", "--root", m.mnist, "--out", manifest); err != nil {
@@ -77,8 +77,8 @@ func (m *maker) digits(ctx context.Context) error {
 		cells = append(cells, cell{e, template.URL("data:image/bmp;base64," + base64.StdEncoding.EncodeToString(data))})
 	}
 	if len(cells) < shownDigits {
-		return fmt.Errorf("another label is suggested for %d of MNIST's test images that people rejected, "+
-			"expected %d and more", len(cells), shownDigits)
+		return fmt.Errorf("winnow suggests another label for %d of MNIST's rejected test images, "+
+			"expected at least %d", len(cells), shownDigits)
 	}
 	var b bytes.Buffer
 	if err := template.Must(template.New("digits").Parse(digitsPage)).Execute(&b,
@@ -92,7 +92,7 @@ func (m *maker) digits(ctx context.Context) error {
 	return m.shoot(ctx, "mnist-wrong-labels.png", "file://"+file, 1020, 470)
 }
 
-// train makes the network that looks at the digits.
+// train trains the network that embeds the digits.
 func (m *maker) train(ctx context.Context, manifest string) error {
 	const config, drawn = "mnist.yaml", "lenet.onnx"
 	if err := os.WriteFile(filepath.Join(m.dir, config), training, 0o644); err != nil {

@@ -1,6 +1,5 @@
-// Command pictures makes the pictures of the documentation. It runs winnow as its users would, and takes
-// screenshots of the pages with a headless Chromium. The pictures show only drawn characters and MNIST, whose
-// licences allow it.
+// Command pictures makes the images of the documentation. It runs winnow as a user would, and takes screenshots of the
+// pages with a headless Chromium. The images show only drawn characters and MNIST, whose licences allow it.
 //
 //	make pictures                                  # of drawn characters, two minutes
 //	make pictures ONLY=moving                      # the moving picture of README.md alone; pages, beside, digits
@@ -30,15 +29,15 @@ import (
 	"winnow/internal/testing/reviewing"
 )
 
-// limit is the largest size of a picture in bytes.
+// limit is the largest size of an image in bytes.
 const limit = 200_000
 
 func main() {
 	var m maker
 	flag.StringVar(&m.winnow, "winnow", "bin/winnow", "the program, `FILE`")
-	flag.StringVar(&m.out, "out", "docs/pictures", "write the pictures to `DIR`")
+	flag.StringVar(&m.out, "out", "docs/pictures", "write the images to `DIR`")
 	flag.StringVar(&m.mnist, "mnist", "", "`DIR` of MNIST's four files")
-	flag.StringVar(&m.model, "model", "", "look at MNIST by the network `FILE`.onnx (default: one trained on the spot)")
+	flag.StringVar(&m.model, "model", "", "embed MNIST with the network `FILE`.onnx (default: train one)")
 	flag.StringVar(&m.only, "only", "", "draw only `NAME`: moving, pages, beside or digits")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -49,10 +48,10 @@ func main() {
 	}
 }
 
-// reviewerName is who decides on the pages.
+// reviewerName is the name of the reviewer shown on the pages.
 const reviewerName = "Ada"
 
-// maker makes the pictures in a temporary folder.
+// maker makes the images in a temporary folder.
 type maker struct {
 	winnow, out, mnist, model, only string
 	chromium, dir                   string
@@ -84,7 +83,7 @@ func (m *maker) make(ctx context.Context) (err error) {
 		switch {
 		case m.only != "" && m.only != p.name:
 		case p.name == "digits" && m.mnist == "":
-			fmt.Println("mnist-wrong-labels.png stays as it is: it needs a folder with MNIST's four files, make " +
+			fmt.Println("mnist-wrong-labels.png is unchanged: it needs a folder with MNIST's four files, make " +
 				"pictures MNIST=DIR")
 		default:
 			if err := p.draw(ctx); err != nil {
@@ -95,7 +94,7 @@ func (m *maker) make(ctx context.Context) (err error) {
 	return nil
 }
 
-// characters shows the pages of a small demo: four in ten training labels of drawn characters are wrong.
+// characters shows the pages of a small demo in which 40 % of the training labels of drawn characters are wrong.
 func (m *maker) characters(ctx context.Context) error {
 	const manifest, images, list = "demo/manifest.csv", "demo/images.zip", "suspects.csv"
 	for _, line := range [][]string{
@@ -124,7 +123,7 @@ func (m *maker) characters(ctx context.Context) error {
 		"--decisions", "decisions.db", "--out", "fixed.csv")
 }
 
-// review shows views of the page of winnow studio and winnow studio.
+// review makes screenshots of views of winnow studio and winnow studio.
 func (m *maker) review(ctx context.Context, args ...string) error {
 	_, err := m.reviewing(ctx, append([]string{"studio"}, args...), func(_ reviewing.Page, address string) error {
 		for _, p := range []struct{ name, view string }{
@@ -139,8 +138,8 @@ func (m *maker) review(ctx context.Context, args ...string) error {
 	return err
 }
 
-// reviewing starts the server of a review and calls use with its page and an address that shows the page to a browser
-// as one sees it who has told a name. It then ends the server as Ctrl-C does, and returns what it said.
+// reviewing starts the server of a review and calls use with its page and an address that opens the page for a named
+// reviewer. It then ends the server as Ctrl-C does, and returns the server's messages.
 func (m *maker) reviewing(ctx context.Context, args []string,
 	use func(page reviewing.Page, address string) error) (said string, err error) {
 	cmd := m.command(ctx, append(args, "--token", "pictures-of-winnow")...)
@@ -161,14 +160,14 @@ func (m *maker) reviewing(ctx context.Context, args []string,
 	}()
 	address, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		return "", fmt.Errorf("winnow %s prints no address: %w", args[0], err)
+		return "", fmt.Errorf("winnow %s printed no address: %w", args[0], err)
 	}
 	address = strings.TrimSpace(address)
 	page, err := reviewing.Open(address)
 	if err != nil {
 		return "", err
 	}
-	// A cookie belongs to a host, not to a port: this server sets the name and redirects the browser.
+	// A cookie belongs to a host, not a port, so this server can set the reviewer's name before redirecting.
 	door, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -199,7 +198,7 @@ func (m *maker) run(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// output runs a command line of winnow and returns what it prints.
+// output runs a command line of winnow and returns its output.
 func (m *maker) output(ctx context.Context, line string) (string, error) {
 	fmt.Println(line)
 	cmd := m.command(ctx, append([]string{"--quiet"}, strings.Fields(line)[1:]...)...)
@@ -216,7 +215,7 @@ func (m *maker) shell(ctx context.Context, script string) error {
 	return cmd.Run()
 }
 
-// shoot writes what a browser shows at an address.
+// shoot writes a screenshot of an address to a file.
 func (m *maker) shoot(ctx context.Context, name, address string, width, height int) error {
 	data, err := m.screenshot(ctx, name, address, width, height)
 	if err != nil {
@@ -232,7 +231,7 @@ func (m *maker) shoot(ctx context.Context, name, address string, width, height i
 	return atomicfile.WriteBytes(filepath.Join(m.out, name), data)
 }
 
-// photograph returns what a browser shows at an address.
+// photograph returns a screenshot of an address as an image.
 func (m *maker) photograph(ctx context.Context, name, address string, width, height int) (image.Image, error) {
 	data, err := m.screenshot(ctx, name, address, width, height)
 	if err != nil {
@@ -241,7 +240,7 @@ func (m *maker) photograph(ctx context.Context, name, address string, width, hei
 	return png.Decode(bytes.NewReader(data))
 }
 
-// screenshot returns a PNG of what a browser shows at an address.
+// screenshot returns a screenshot of an address as PNG.
 func (m *maker) screenshot(ctx context.Context, name, address string, width, height int) ([]byte, error) {
 	file := filepath.Join(m.dir, name)
 	args := []string{"--headless", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1",
@@ -262,5 +261,5 @@ func browser() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("there is no Chromium in PATH: install Debian's packages chromium and fonts-dejavu-core")
+	return "", errors.New("found no Chromium in PATH: install Debian's packages chromium and fonts-dejavu-core")
 }

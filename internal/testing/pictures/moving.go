@@ -22,7 +22,7 @@ import (
 //go:embed terminal.html.tmpl
 var terminalPage string
 
-// The moving picture: its size in pixels, the largest size of its file in bytes, and the colours of each image.
+// The animation: its size in pixels, the largest size of its file in bytes, and the number of colours per frame.
 const (
 	movingName   = "winnow.gif"
 	movingWidth  = 1200
@@ -31,30 +31,30 @@ const (
 	movingColors = 64
 )
 
-// mislay moves four pictures of each class into the folder of the class before it.
+// mislay moves four images of each class into the folder of the preceding class.
 const mislay = `last=$(ls raw | tail -n 1)
 for class in $(ls raw); do
 	for n in 003 007 011 015; do mv raw/$class/$n.png raw/$last/mislaid-${class%%_*}-$n.png; done
 	last=$class
 done`
 
-// suspect matches a suspect that an audit prints: its given and its suggested label.
+// suspect matches a suspect printed by an audit, with its given and suggested labels.
 var suspect = regexp.MustCompile(`^\S+\.png {2,}(\S.*?) {2,}(\S.*?) {2,}`)
 
-// line is a line of the terminal: typed, strong or plain.
+// line is a line shown in the terminal: typed, strong or plain.
 type line struct {
 	Text          string
 	Typed, Strong bool
 }
 
-// reel collects the images of the moving picture.
+// reel collects the frames of the animation.
 type reel struct {
 	*maker
 	out gif.GIF
 }
 
-// moving shows a folder with wrong labels on its way: the audit, the review, the corrected list, and what training
-// on it is worth. All that it shows was printed or drawn by the commands that it shows.
+// moving shows how a folder with wrong labels is corrected: the audit, the review, the corrected list, and the effect
+// on training. All texts and images shown are output of the commands shown.
 func (m *maker) moving(ctx context.Context) error {
 	r := &reel{maker: m}
 	for _, args := range [][]string{{"data", "glyphs", "--out", "letters", "--classes", "24", "--images", "30"}} {
@@ -131,7 +131,7 @@ func (m *maker) moving(ctx context.Context) error {
 			return err
 		}
 		lines = append(lines, line{Text: "winnow train --manifest " + list + " …", Typed: true},
-			line{Text: fmt.Sprintf("%.1f %% of the test pictures lie next to one of their class", 100*share),
+			line{Text: fmt.Sprintf("%.1f %% of the test images are next to an image of their class", 100*share),
 				Strong: list != "photos.csv"})
 	}
 	if err := r.terminal(ctx, 3, "", lines...); err != nil {
@@ -140,7 +140,7 @@ func (m *maker) moving(ctx context.Context) error {
 	return r.write()
 }
 
-// decisions shows the page of the review while its first screen is decided. Then it makes the other decisions of 200.
+// decisions shows the review page while its first screen is decided. It then makes the remaining decisions of 200.
 func (r *reel) decisions(ctx context.Context, page reviewing.Page, address string) error {
 	show := func(seconds float64, view string) error {
 		img, err := r.photograph(ctx, "moving.png", address+"#view="+view, movingWidth, movingHeight)
@@ -173,11 +173,11 @@ func (r *reel) decisions(ctx context.Context, page reviewing.Page, address strin
 	return page.Review(200 - len(rows))
 }
 
-// terminal adds an image of a terminal with lines.
+// terminal adds a frame of a terminal with lines.
 func (r *reel) terminal(ctx context.Context, seconds float64, note string, lines ...line) error {
 	var b bytes.Buffer
 	if err := template.Must(template.New("terminal").Parse(terminalPage)).Execute(&b,
-		map[string]any{"Title": "raw: 24 folders, 720 pictures", "Lines": lines, "Note": note}); err != nil {
+		map[string]any{"Title": "raw: 24 folders, 720 images", "Lines": lines, "Note": note}); err != nil {
 		return err
 	}
 	file := filepath.Join(r.dir, "terminal.html")
@@ -192,7 +192,7 @@ func (r *reel) terminal(ctx context.Context, seconds float64, note string, lines
 	return nil
 }
 
-// add appends an image that is shown for some seconds.
+// add appends a frame that is shown for some seconds.
 func (r *reel) add(img image.Image, seconds float64) {
 	now := fewer(img, movingColors-1)
 	r.out.Delay = append(r.out.Delay, int(100*seconds))
@@ -200,7 +200,7 @@ func (r *reel) add(img image.Image, seconds float64) {
 	r.out.Image = append(r.out.Image, now)
 }
 
-// write packs the images.
+// write writes the animation.
 func (r *reel) write() error {
 	var before *image.Paletted
 	for i, img := range r.out.Image {
@@ -227,7 +227,7 @@ func (r *reel) write() error {
 	return atomicfile.WriteBytes(filepath.Join(r.maker.out, movingName), b.Bytes())
 }
 
-// changed returns an image with what was the same before made transparent.
+// changed returns a frame in which pixels equal to the previous frame are transparent.
 func changed(before, now *image.Paletted) *image.Paletted {
 	clear := uint8(len(now.Palette))
 	out := image.NewPaletted(now.Rect, append(append(color.Palette{}, now.Palette...), color.RGBA{}))

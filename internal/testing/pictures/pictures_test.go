@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// smaller keeps a pixel's colour, up to invisible bits, if an image has few colours, and uses a near one if it has
-// many.
+// smaller keeps a pixel's colour, up to invisible bits, if an image has few colours; otherwise it uses a similar
+// colour.
 func TestSmaller(t *testing.T) {
 	const w, h = 64, 48
 	for _, c := range []struct {
 		name string
 		at   func(x, y int) color.RGBA
-		most int // parts of 255 that a colour may be off
+		most int // largest error of a colour channel, of 255
 	}{
 		{"a page", func(x, y int) color.RGBA { return color.RGBA{uint8(x / 8 * 32), uint8(y / 16 * 64), 250, 255} }, 3},
 		{"a photograph", func(x, y int) color.RGBA {
@@ -65,7 +65,7 @@ func TestSmaller(t *testing.T) {
 	}
 }
 
-// The pictures that the documentation shows are there and small.
+// The images shown in the documentation exist and are small.
 func TestCommitted(t *testing.T) {
 	read := func(name string) []byte {
 		data, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "pictures", name))
@@ -115,7 +115,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// The best of cleanlab's ways stands for it; a set that one tool did not rank is an error.
+// The best of cleanlab's methods is used for a set; a set that one tool did not rank is an error.
 func TestBars(t *testing.T) {
 	var table strings.Builder
 	for _, s := range sets {
@@ -134,7 +134,7 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// What stays as it was is transparent in the next image, and only that.
+// Exactly the pixels that stay the same are transparent in the next frame.
 func TestChanged(t *testing.T) {
 	few := color.Palette{color.RGBA{A: 255}, color.RGBA{R: 255, A: 255}}
 	before, now := image.NewPaletted(image.Rect(0, 0, 3, 1), few), image.NewPaletted(image.Rect(0, 0, 3, 1),

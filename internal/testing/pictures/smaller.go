@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// smaller writes a PNG with at most 256 colours.
+// smaller re-encodes a PNG with at most 256 colours.
 func smaller(data []byte) ([]byte, error) {
 	img, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -21,8 +21,8 @@ func smaller(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// fewer returns an image with at most n colours: the most frequent ones, and as many that are far from all others.
-// Every pixel gets the nearest colour.
+// fewer returns an image with at most n colours: half are the most frequent colours, half are colours far from all
+// others. Every pixel gets the nearest colour.
 func fewer(img image.Image, n int) *image.Paletted {
 	counts := map[color.RGBA]int{}
 	bounds := img.Bounds()
@@ -64,7 +64,7 @@ func fewer(img image.Image, n int) *image.Paletted {
 	return out
 }
 
-// solid removes what the eye cannot see from a pixel: the lowest two bits of each channel.
+// solid removes invisible detail from a pixel: the lowest two bits of each channel.
 func solid(img image.Image, x, y int) color.RGBA {
 	r, g, b, _ := img.At(x, y).RGBA()
 	part := func(v uint32) uint8 { v = v >> 10 << 2; return uint8(v | v>>6) }

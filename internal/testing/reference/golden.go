@@ -18,7 +18,7 @@ import (
 	"text/tabwriter"
 )
 
-// rooms says which package's tests check each method of the golden set. A method that is missing here fails the
+// rooms maps each method of the golden set to the package whose tests check it. A method that is missing here fails the
 // tests of every package that reads its topic.
 var rooms = map[string]map[string]string{
 	"losses_pair": in("losses", "contrastive_pml contrastive_prism memory_contrastive multi_similarity circle fastap "+
@@ -57,18 +57,18 @@ func merge(a, b map[string]string) map[string]string {
 	return a
 }
 
-// Checks are a package's tests of golden cases, by method.
+// Checks maps methods to a package's tests of golden cases.
 type Checks map[string]func(t *testing.T, c Case)
 
-// ran counts the cases that Check ran in this package's tests: topic, then method.
+// ran counts the cases that Check has run in this package's tests, by topic and method.
 var (
 	ranLock sync.Mutex
 	ran     = map[string]map[string]int{}
 )
 
-// Check runs every case of a topic that belongs to this package, as a subtest. An unknown method is an error,
-// and so is one that belongs to this package and has no check. The public set must have a case of each method;
-// another set ($WINNOW_GOLDEN) may have fewer.
+// Check runs every case of a topic that belongs to this package as a subtest. An unknown method is an error, and so is
+// a method of this package without a check. The public set must have a case of each method; another set
+// ($WINNOW_GOLDEN) may have fewer.
 func Check(t *testing.T, topic string, checks Checks) {
 	t.Helper()
 	room := here(t)
@@ -107,7 +107,7 @@ func Check(t *testing.T, topic string, checks Checks) {
 	ran[topic] = count
 }
 
-// here returns the running package's folder within the module: "losses", "train/peers".
+// here returns the folder of the running package within the module: "losses", "train/peers".
 func here(t testing.TB) string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -120,7 +120,7 @@ func here(t testing.TB) string {
 	return filepath.ToSlash(room)
 }
 
-// Main is the TestMain of a package with golden checks: it runs the tests and then prints the table of cases.
+// Main is the TestMain of a package with golden checks. It runs the tests and prints a table of the cases.
 func Main(m *testing.M) {
 	code := m.Run()
 	if len(ran) > 0 {
@@ -129,7 +129,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Table shows how many cases of each topic and method ran.
+// Table formats how many cases of each topic and method were run.
 func Table(ran map[string]map[string]int) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -150,8 +150,8 @@ func Table(ran map[string]map[string]int) string {
 	return b.String()
 }
 
-// Golden reads the cases of one topic ("prism", "losses_pair"). A folder of your own ($WINNOW_GOLDEN) may hold
-// only some topics; tests of the others are skipped.
+// Golden reads the cases of one topic, such as "prism" or "losses_pair". If a folder given by $WINNOW_GOLDEN lacks the
+// topic, the test is skipped.
 func Golden(t testing.TB, topic string) []Case {
 	t.Helper()
 	folder := goldenFolder(t)
@@ -199,7 +199,7 @@ func sharedGolden(t testing.TB) fs.FS {
 	return os.DirFS(filepath.Join(Root(t), "..", "shared", "golden"))
 }
 
-// topics lists the topics that a golden folder holds.
+// topics lists the topics in a golden folder.
 func topics(t testing.TB, folder fs.FS) []string {
 	t.Helper()
 	files, err := fs.Glob(folder, "*.json")
@@ -212,13 +212,13 @@ func topics(t testing.TB, folder fs.FS) []string {
 	return files
 }
 
-// committed is the copy in this package, golden/*.json.bz2, under the names without .bz2.
+// committed is the copy in this package: golden/*.json.bz2, presented as *.json.
 type committed struct{}
 
 //go:embed golden/*.json.bz2
 var packed embed.FS
 
-// Open opens a file's decompressed text.
+// Open opens the decompressed text of a file.
 func (committed) Open(name string) (fs.File, error) {
 	f, err := packed.Open("golden/" + name + ".bz2")
 	if err != nil {
@@ -227,7 +227,7 @@ func (committed) Open(name string) (fs.File, error) {
 	return unpacked{f, bzip2.NewReader(f)}, nil
 }
 
-// Glob lists the topics' files; the pattern is always *.json.
+// Glob lists the files of all topics; the pattern is always *.json.
 func (committed) Glob(string) ([]string, error) {
 	files, err := fs.Glob(packed, "golden/*.json.bz2")
 	for i, file := range files {

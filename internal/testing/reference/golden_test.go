@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Every file of the golden folder is a topic, and every method in it belongs to an existing package.
+// Every file of the golden folder is a known topic, and every method in it belongs to an existing package.
 func TestGoldenTopicsAreKnown(t *testing.T) {
 	list := topics(t, goldenFolder(t))
 	if len(list) == 0 {
@@ -31,7 +31,7 @@ func TestGoldenTopicsAreKnown(t *testing.T) {
 	}
 }
 
-// The committed copy has every topic, with the same bytes as ../shared/golden if that exists.
+// The committed copy has every topic and equals ../shared/golden if that folder exists.
 func TestGoldenCommitted(t *testing.T) {
 	t.Setenv("WINNOW_GOLDEN", "")
 	if list := topics(t, committed{}); !slices.Equal(list, slices.Sorted(maps.Keys(rooms))) {
@@ -40,7 +40,7 @@ func TestGoldenCommitted(t *testing.T) {
 	shared := sharedGolden(t)
 	list := topics(t, shared)
 	if len(list) == 0 {
-		t.Skip("reference: ../shared/golden is not there: the committed golden values are compared with nothing")
+		t.Skip("reference: ../shared/golden is missing: the committed golden values cannot be compared")
 	}
 	for _, topic := range list {
 		want, err := fs.ReadFile(shared, topic+".json")
@@ -49,7 +49,7 @@ func TestGoldenCommitted(t *testing.T) {
 		}
 		got, err := fs.ReadFile(committed{}, topic+".json")
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s: %d bytes (%v), expected %d; golden/README.md says how to renew the copy", topic, len(got),
+			t.Errorf("%s: %d bytes (%v), expected %d; see golden/README.md to renew the copy", topic, len(got),
 				err, len(want))
 		}
 	}

@@ -1,7 +1,7 @@
-// Package reference provides what tests compare with: golden values from outside ($WINNOW_GOLDEN, else
-// ../shared/golden if it exists, else the copy committed here), and real models and images ($WINNOW_ASSETS,
-// default ../shared/assets), which are not part of the repository. If models or images are missing, a test
-// skips and says so; with CI=true it fails instead.
+// Package reference provides reference data for tests: golden values computed elsewhere ($WINNOW_GOLDEN, else
+// ../shared/golden if it exists, else the copy committed here), and real models and images ($WINNOW_ASSETS, default
+// ../shared/assets), which are not in the repository. If models or images are missing, a test is skipped with a
+// message; with CI=true it fails.
 package reference
 
 import (
@@ -22,8 +22,8 @@ type Case struct {
 	Params              map[string]any
 }
 
-// Root returns the repository's folder: the nearest parent of the working directory whose go.mod is winnow's own, as
-// modules of their own lie below it.
+// Root returns the repository's folder: the nearest parent of the working directory whose go.mod declares the module
+// winnow. Other modules are nested inside it.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -43,7 +43,7 @@ func Root(t testing.TB) string {
 	}
 }
 
-// Asset returns the path of a file in the assets folder. Without it the test is skipped (CI: fails).
+// Asset returns the path of a file in the assets folder. If it is missing, the test is skipped (with CI=true, fails).
 func Asset(t testing.TB, name string) string {
 	t.Helper()
 	dir := os.Getenv("WINNOW_ASSETS")
@@ -52,7 +52,7 @@ func Asset(t testing.TB, name string) string {
 	}
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
-		message := fmt.Sprintf("reference: %s is not there: set WINNOW_ASSETS to the folder that holds %s", path, name)
+		message := fmt.Sprintf("reference: %s is missing: set WINNOW_ASSETS to the folder that contains %s", path, name)
 		if os.Getenv("CI") == "true" {
 			t.Fatal(message)
 		}
@@ -123,8 +123,8 @@ func floats(list []Number) []float64 {
 	return out
 }
 
-// Param reads a numeric parameter, which may be "Inf", "-Inf" or "NaN", or its default where the case does not name it
-// or has null. What is no number at all becomes NaN, which no check can pass.
+// Param reads a numeric parameter, which may be "Inf", "-Inf" or "NaN". It returns otherwise if the parameter is
+// missing or null. For any other value it returns NaN, which no check accepts.
 func (c Case) Param(name string, otherwise float64) float64 {
 	switch v := c.Params[name].(type) {
 	case nil:
@@ -139,10 +139,10 @@ func (c Case) Param(name string, otherwise float64) float64 {
 	return math.NaN()
 }
 
-// Number is a float64 that may be written "Inf", "-Inf" or "NaN"; null is NaN.
+// Number is a float64 that may be written as "Inf", "-Inf" or "NaN"; null is NaN.
 type Number float64
 
-// UnmarshalJSON reads a number or one of the three words.
+// UnmarshalJSON reads a number or one of these words.
 func (n *Number) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*n = Number(math.NaN())

@@ -1,4 +1,4 @@
-// Package reviewing decides on the page of winnow studio as a person would who knows which pictures were mislaid.
+// Package reviewing makes decisions on the page of winnow studio, like a person who knows which images were misplaced.
 package reviewing
 
 import (
@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// Page is the server of a review at the address that it printed.
+// Page is the review server at its printed address.
 type Page struct {
-	Reviewer    string // who decides; "": nobody in particular
+	Reviewer    string // name of the reviewer; "": no name
 	host, token string
 }
 
@@ -27,18 +27,18 @@ func Open(address string) (Page, error) {
 	return Page{host: at.Host, token: at.Query().Get("token")}, nil
 }
 
-// Row is an image as the page shows it.
+// Row is an image listed on the page.
 type Row struct {
 	ID, Version            int
 	Path, Given, Suggested string
 }
 
-// Next returns up to limit images to decide about, in the order in which the page shows them.
+// Next returns up to limit undecided images, in the order of the page.
 func (p Page) Next(limit int) ([]Row, error) {
 	return p.rows(fmt.Sprintf("state=undecided&limit=%d&reviewer=%s", limit, url.QueryEscape(p.Reviewer)))
 }
 
-// Suspects returns the most suspect images, up to limit.
+// Suspects returns up to limit of the most suspect images.
 func (p Page) Suspects(limit int) ([]Row, error) {
 	return p.rows(fmt.Sprintf("kind=suspect&state=all&sort=suspect&limit=%d", limit))
 }
@@ -49,8 +49,8 @@ func (p Page) rows(query string) ([]Row, error) {
 	return page.Rows, err
 }
 
-// Decide decides about images. Pictures whose name begins with mislaid are in the wrong folder: they get the suggested
-// label or, if none is suggested, are dropped. All others are kept.
+// Decide decides about images. Images whose names start with "mislaid" are in the wrong folder: they get the suggested
+// label or, if there is none, are dropped. All others are kept.
 func (p Page) Decide(rows []Row) error {
 	var list []any
 	for _, r := range rows {
@@ -66,7 +66,7 @@ func (p Page) Decide(rows []Row) error {
 	return p.ask(http.MethodPost, "/api/decide", body, new(any))
 }
 
-// Review makes n decisions, or as many as there are images.
+// Review makes n decisions, or fewer if there are fewer images.
 func (p Page) Review(n int) error {
 	for n > 0 {
 		rows, err := p.Next(min(n, 20))

@@ -1,4 +1,4 @@
-// Package s3test serves a bucket to tests over the S3 protocol, in the test's process, and corrupts answers on
+// Package s3test serves a bucket to tests over the S3 protocol in the test's process, and corrupts responses on
 // request.
 package s3test
 
@@ -30,10 +30,10 @@ type Server struct {
 	spoil Spoil
 }
 
-// Spoil answers a request itself, or returns false.
+// Spoil responds to a request itself, or returns false.
 type Spoil func(w http.ResponseWriter, r *http.Request) bool
 
-// Serve starts a server with objects, and sets the environment variables of the test to point to it.
+// Serve starts a server with these objects, and sets the test's environment variables to use the server.
 func Serve(t testing.TB, objects map[string][]byte) *Server {
 	t.Helper()
 	s := &Server{backend: s3mem.New()}
@@ -59,7 +59,7 @@ func Serve(t testing.TB, objects map[string][]byte) *Server {
 	return s
 }
 
-// Env is the environment in which the server is the one that is meant.
+// Env returns environment variables that make clients use the server.
 func (s *Server) Env() map[string]string {
 	return map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": "id",
 		"AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
@@ -74,7 +74,7 @@ func (s *Server) Put(t testing.TB, key string, data []byte) {
 	}
 }
 
-// PutFolder stores all files of a folder under keys that begin with prefix.
+// PutFolder stores all files of a folder under keys that start with prefix.
 func (s *Server) PutFolder(t testing.TB, prefix, dir string) {
 	t.Helper()
 	root := os.DirFS(dir)
@@ -93,7 +93,7 @@ func (s *Server) PutFolder(t testing.TB, prefix, dir string) {
 	}
 }
 
-// Set sets how answers are corrupted from now on (nil: not at all).
+// Set sets how further responses are corrupted; nil means not at all.
 func (s *Server) Set(spoil Spoil) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

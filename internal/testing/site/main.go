@@ -1,5 +1,5 @@
-// Command site writes the documentation as a static site with a search: every page that README.md and docs/README.md
-// lead to, as HTML at the same path, in a folder that needs no server.
+// Command site writes the documentation as a static site with a search. It converts README.md, docs/README.md and all
+// pages that they link to, directly or indirectly, to HTML at the same paths. The site needs no server.
 //
 //	make site    # site/index.html
 package main
@@ -41,7 +41,7 @@ var (
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithRendererOptions(html.WithXHTML()))
 )
 
-// contents is the page whose tables order the navigation; reads are the pages that it is followed from.
+// contents is the page whose tables define the navigation. The site has the pages in reads and all pages linked there.
 const contents = "docs/README.md"
 
 var reads = []string{"README.md", contents, "EXPERIMENTS.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"}
@@ -56,11 +56,11 @@ func main() {
 	}
 }
 
-// site is a site under way.
+// site collects the pages of the site while it is built.
 type site struct {
 	root, out string
-	queue     []string         // pages to write, by their paths in the repository
-	pages     map[string]*page // by path
+	queue     []string         // paths of the pages to write, in the repository
+	pages     map[string]*page // pages by path
 	groups    []group
 	index     []entry
 }
@@ -79,7 +79,7 @@ type group struct {
 
 type link struct{ Title, Path string }
 
-// entry is what the search knows of a section.
+// entry describes a section to the search.
 type entry struct {
 	Page    string `json:"p"`
 	Section string `json:"s"`
@@ -89,7 +89,7 @@ type entry struct {
 
 func build(root, out string) error {
 	s := &site{root: root, out: out, queue: slices.Clone(reads), pages: map[string]*page{}}
-	for i := 0; i < len(s.queue); i++ { // reading a page may lead to more
+	for i := 0; i < len(s.queue); i++ { // read may append pages to the queue
 		if err := s.read(s.queue[i]); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func build(root, out string) error {
 	return nil
 }
 
-// ids makes the anchors that code hosts make.
+// ids generates the same anchors for headings as code hosts do.
 type ids map[string]int
 
 var (
@@ -143,7 +143,7 @@ func (t ids) Generate(value []byte, _ ast.NodeKind) []byte {
 
 func (t ids) Put(value []byte) { t[string(value)]++ }
 
-// read parses a page and points its links to the site's files. Pages that it links to join the queue.
+// read parses a page, points its links to files of the site, and appends linked pages to the queue.
 func (s *site) read(name string) error {
 	source, err := os.ReadFile(filepath.Join(s.root, name))
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *site) read(name string) error {
 	p.doc = markdown.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(
 		parser.WithIDs(ids{}))))
 	s.pages[name] = p
-	var missing []ast.Node // links to what the site does not have
+	var missing []ast.Node // links to folders, which the site does not have
 	err = ast.Walk(p.doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -173,7 +173,7 @@ func (s *site) read(name string) error {
 		}
 		return ast.WalkContinue, err
 	})
-	for _, n := range missing { // its words stay
+	for _, n := range missing { // replace the link by its text
 		for c := n.FirstChild(); c != nil; c = n.FirstChild() {
 			n.Parent().InsertBefore(n.Parent(), n, c)
 		}
@@ -182,7 +182,7 @@ func (s *site) read(name string) error {
 	return err
 }
 
-// follow returns where a link of a page leads on the site, nil if nowhere. Linked files are copied.
+// follow returns the target of a link on the site, or nil if the site does not have it, and copies linked files.
 func (s *site) follow(from string, to []byte) ([]byte, error) {
 	u, err := url.Parse(string(to))
 	if err != nil || u.Scheme != "" || u.Path == "" {
@@ -193,7 +193,7 @@ func (s *site) follow(from string, to []byte) ([]byte, error) {
 	if err == nil && info.IsDir() {
 		name = path.Join(name, "README.md")
 		if _, err = os.Stat(filepath.Join(s.root, name)); err != nil {
-			return nil, nil // a folder of sources, which only code hosts show
+			return nil, nil // a folder of source files, which only code hosts can show
 		}
 	}
 	if err != nil {
@@ -212,7 +212,7 @@ func (s *site) follow(from string, to []byte) ([]byte, error) {
 	return []byte(u.String()), nil
 }
 
-// address returns the file of a page or of a linked file on the site.
+// address returns the path on the site of a page or a linked file.
 func address(name string) string {
 	if name == "README.md" {
 		return "index.html"
@@ -226,18 +226,18 @@ func address(name string) string {
 	return name
 }
 
-// shown are the files that browsers show by their names. Others are copied as .txt: sources of Go would be packages.
+// shown lists endings that browsers can show. Other files get .txt, so that Go does not compile copies of sources.
 var shown = []string{".png", ".gif", ".svg", ".csv", ".txt"}
 
 func relative(from, to string) string {
 	rel, err := filepath.Rel(path.Dir(address(from)), address(to))
 	if err != nil {
-		panic(err) // both are relative
+		panic(err) // impossible, because both paths are relative
 	}
 	return filepath.ToSlash(rel)
 }
 
-// plain returns the text of a node.
+// plain returns the text of a node without markup.
 func plain(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -258,7 +258,7 @@ func plain(n ast.Node, source []byte) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// navigation follows the tables of the contents: a heading's words, and the links of the last column.
+// navigation makes a group of each table: its title is the first header cell, its pages are links of the last column.
 func (s *site) navigation() {
 	p := s.pages[contents]
 	s.groups = []group{{"winnow", []link{{"Overview", "README.md"}, {"All pages", contents}}}}
@@ -288,11 +288,10 @@ func (s *site) navigation() {
 	}
 }
 
-// searched is how many letters of a section of a record are searched: the log and the experiments. Others are searched
-// whole.
+// searched is the number of letters indexed per section of the log and the experiments; others are indexed completely.
 const searched = 600
 
-// write writes a page and notes its sections for the search.
+// write writes a page and adds its sections to the search index.
 func (s *site) write(p *page) error {
 	var body bytes.Buffer
 	if p.title == p.path {

@@ -20,7 +20,7 @@ var (
 	imported = regexp.MustCompile(`url\(|@import`)
 )
 
-// built is the site of this repository.
+// built builds the site of this repository and returns the content of its files by path.
 func built(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,7 +43,7 @@ func built(t *testing.T) map[string]string {
 	return files
 }
 
-// leads reports whether an address leads to a file of the site and, if it names one, to an anchor in it.
+// leads reports whether an address is external, or names an existing file of the site and, if given, an anchor in it.
 func leads(files map[string]string, from, to string) bool {
 	u, err := url.Parse(to)
 	if err != nil {
@@ -61,7 +61,7 @@ func leads(files map[string]string, from, to string) bool {
 		func(m []string) bool { return m[1] == u.Fragment }))
 }
 
-// Every link and anchor leads somewhere, nothing is loaded from elsewhere, and each page has one title.
+// TestSite checks that every link has a target, that pages load no files from elsewhere, and that each has one title.
 func TestSite(t *testing.T) {
 	files := built(t)
 	pages, links := 0, 0
@@ -76,7 +76,7 @@ func TestSite(t *testing.T) {
 		for _, m := range linked.FindAllStringSubmatch(text, -1) {
 			links++
 			if to := strings.ReplaceAll(m[1], "&amp;", "&"); !leads(files, name, to) {
-				t.Errorf("%s: %s leads nowhere", name, to)
+				t.Errorf("%s: the link %s has no target", name, to)
 			}
 		}
 		if m := loaded.FindString(text); m != "" {
@@ -100,11 +100,11 @@ func TestSite(t *testing.T) {
 		}
 	}
 	if pages < 60 || links < 4500 {
-		t.Errorf("found %d pages and %d links, expected 60 and 4500: is the site whole?", pages, links)
+		t.Errorf("found %d pages and %d links, expected at least 60 and 4500", pages, links)
 	}
 }
 
-// The search knows a section of each page, by addresses that exist.
+// TestSearch checks that the search has a section of each page, and that all its addresses exist.
 func TestSearch(t *testing.T) {
 	files := built(t)
 	text, _, ok := strings.Cut(strings.TrimPrefix(files["search.js"], "const sections = "), ";\n//")
@@ -116,12 +116,12 @@ func TestSearch(t *testing.T) {
 	for _, s := range sections {
 		known[strings.Split(s.Address, "#")[0]] = true
 		if !leads(files, "index.html", s.Address) {
-			t.Errorf("%s leads nowhere", s.Address)
+			t.Errorf("the search has the address %s, which does not exist", s.Address)
 		}
 	}
 	for name := range files {
 		if path.Ext(name) == ".html" && !known[name] {
-			t.Errorf("%s is not searched", name)
+			t.Errorf("%s is missing in the search", name)
 		}
 	}
 	if !slices.ContainsFunc(sections, func(s entry) bool {
@@ -131,7 +131,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// A broken link is an error, and a folder without a page keeps its words.
+// TestLinks checks that a broken link is an error, and that a link to a folder without a page becomes plain text.
 func TestLinks(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {

@@ -1,4 +1,4 @@
-// The search: sections that hold all words, those with words in their titles first. The list of sections comes before this.
+// The search lists sections that contain all words, first those with a word in the title. build puts the variable sections before this line.
 const query = document.getElementById("query"), found = document.getElementById("found"), page = document.getElementById("page");
 document.getElementById("menu").open = innerWidth >= 900;
 for (const s of sections) s.all = `${s.p} ${s.s} ${s.t}`.toLowerCase();
@@ -20,7 +20,7 @@ function look() {
     return li;
   };
   const head = document.createElement("h1"), list = document.createElement("ol");
-  head.textContent = hits.length === 0 ? "Nothing has all these words" : hits.length > 30 ? `The first 30 of ${hits.length} sections` : `${hits.length} ${hits.length === 1 ? "section" : "sections"}`;
+  head.textContent = hits.length === 0 ? "No section contains all these words" : hits.length > 30 ? `The first 30 of ${hits.length} sections` : `${hits.length} ${hits.length === 1 ? "section" : "sections"}`;
   list.append(...hits.slice(0, 30).map(item));
   found.replaceChildren(head, list);
 }

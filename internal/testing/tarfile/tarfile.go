@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Of returns a tar file of regular files; names and contents alternate.
+// Of returns a tar file of regular files, given as alternating names and contents.
 func Of(t testing.TB, files ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer

@@ -2,5 +2,5 @@
 
 package winnowtest
 
-// freeDisk returns false: the free space is not known here.
+// freeDisk returns false: the free space is unknown on this system.
 func freeDisk(string) (uint64, bool) { return 0, false }

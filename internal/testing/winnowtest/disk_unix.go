@@ -4,7 +4,7 @@ package winnowtest
 
 import "syscall"
 
-// freeDisk returns the number of bytes this user may still write on the folder's disk.
+// freeDisk returns the number of bytes that this user may still write to the folder's disk.
 func freeDisk(folder string) (uint64, bool) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil {

@@ -14,21 +14,20 @@ import (
 	"winnow/cmd/winnow/term"
 )
 
-// Variable, if set, turns a test program that calls [Main] into winnow itself: the tests' shells start it so.
+// Variable, if set, makes a test program that calls [Main] behave as winnow; shells in tests use it.
 const Variable = "WINNOW_TEST_PROGRAM"
 
-// listVariable names the list of written files: tests leave the user's alone.
+// listVariable names the list of written files, so that tests do not change the user's list.
 const listVariable = "WINNOW_TEST_WRITTEN"
 
-// Main runs the tests of a package. It keeps their files in memory if Linux has room for them and TMPDIR names no other
-// place: commands sync what they write, a dozen files a training, and many tests waited longer for the disk than they
-// computed.
+// Main runs the tests of a package. It keeps temporary files in memory if Linux has room and TMPDIR is not set:
+// commands sync a dozen files per training, and many tests would wait longer for the disk than they compute.
 func Main(m *testing.M) {
 	if os.Getenv(Variable) != "" {
 		term.MarksFolder = os.Getenv(listVariable)
 		os.Exit(program.Main(append([]string{"winnow"}, os.Args[1:]...)))
 	}
-	debug.SetGCPercent(400) // many short commands, each with little that stays
+	debug.SetGCPercent(400) // many short commands with little live data
 	code, err := inMemory("/dev/shm", func() (int, error) {
 		dir, err := os.MkdirTemp("", "winnow-written-")
 		if err != nil {
@@ -48,7 +47,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// room is what all tests of a package may need together; one needs a few hundred MiB at most.
+// room is the space that all tests of a package may need together; one test needs a few hundred MiB at most.
 const room = 2 << 30
 
 func inMemory(folder string, run func() (int, error)) (int, error) {
@@ -57,7 +56,7 @@ func inMemory(folder string, run func() (int, error)) (int, error) {
 	}
 	dir, err := os.MkdirTemp(folder, "winnow-test-")
 	if err != nil {
-		return run() // not ours to write in
+		return run() // the folder is not writable
 	}
 	defer os.RemoveAll(dir)
 	if err := os.Setenv("TMPDIR", dir); err != nil {
@@ -66,7 +65,7 @@ func inMemory(folder string, run func() (int, error)) (int, error) {
 	return run()
 }
 
-// MustRun runs one command line as a shell would split it (words and "$NAME" only), and returns its standard output.
+// MustRun runs one command line, split into words with "$NAME" expanded, and returns its standard output.
 func MustRun(t testing.TB, line string) string {
 	t.Helper()
 	args := strings.Fields(line)

@@ -1,10 +1,10 @@
-// Where a decision leaves the keyboard: on the next image that is not decided, whatever way it was made.
+// Steps about the keyboard focus after a decision: the next undecided image is current, however the decision was made.
 
 import assert from "node:assert/strict";
 import { settled } from "./visit.mjs";
 import { go, stand, current, action } from "./deciding.mjs";
 
-// label chooses a label by typing, and takes it in its own way.
+// label chooses a label by typing its name; take confirms the choice.
 const label = (name, take) => async ({ page, open, row, classes }) => {
   await open();
   await page.waitForSelector("#chooser[open]");
@@ -19,7 +19,7 @@ const mouse = (page) => page.locator("#chooser [role=option]").first().click();
 const key = (name) => ({ page }) => page.keyboard.press(name);
 const button = (name) => Object.assign(({ page, within }) => page.locator(`${within} [data-act=${name}]`).click(), { onButton: true });
 
-// ways are the ways to decide about one image, and what the server has to say then.
+// ways lists the ways to decide about one image, with the decision that the server must have afterwards.
 const ways = {
   "K": [key("k"), "keep"],
   "D": [key("d"), "drop"],
@@ -33,7 +33,7 @@ const ways = {
   "Label…, typed, Enter": [Object.assign((by) => label(another, enter)({ ...by, open: () => button("choose")(by) }), { onButton: true }), "relabel"],
 };
 
-// run finds n images next to each other that are undecided and have a better suggestion.
+// run returns n consecutive undecided images with a better suggestion.
 async function run(server, n) {
   const { rows } = await server.ask("/api/rows?state=undecided&limit=200");
   const fits = (r, i) => r && r.suggested !== r.given && r.given.startsWith("U+") && (i === 0 || r.id === rows[rows.indexOf(r) - 1]?.id + 1);
@@ -42,7 +42,7 @@ async function run(server, n) {
   return rows.slice(at, at + n);
 }
 const labelled = async (server, id) => { const d = (await server.row(id)).decision; return d ? `${d.action} ${d.label}` : "undecided"; };
-// kept presses K once more: it must be about the image that is shown now.
+// kept presses K again, which must act on the image shown now.
 async function kept(page, server, id, what) {
   await page.keyboard.press("k");
   await settled(page);
@@ -53,7 +53,7 @@ export const advancing = Object.entries({ grid: "", compact: "&cards=compact", l
   [`${view}: after every kind of decision the next image is current`, async ({ page, server }) => {
     const classes = (await server.ask("/api/session")).classes.map((c) => c.name);
     for (const [what, [decide, expected]] of Object.entries(ways)) {
-      if (view === "compact" && decide.onButton) continue; // its cards have none
+      if (view === "compact" && decide.onButton) continue; // compact cards have no buttons
       const [row, next, third] = await run(server, 3);
       await go(page, `state=all&offset=${row.id}&id=${row.id}${more}`);
       await stand(page, row.id);
@@ -69,7 +69,7 @@ export const advancing = Object.entries({ grid: "", compact: "&cards=compact", l
       await kept(page, server, next.id, what);
       assert.equal(await labelled(server, row.id), before, `${what}: the decision before was overwritten`);
       assert.equal(await current(page), third.id, `${what}, K`);
-      // Back again, one by one: each time the image that was undone is current. C leaves it so.
+      // Undo one by one: each time the image whose decision was undone is current. C keeps it undecided.
       for (const id of [next.id, row.id]) {
         await page.keyboard.press("u");
         await page.waitForFunction((n) => Number(document.querySelector(".card[aria-current]")?.dataset.id) === n, id);
@@ -134,7 +134,7 @@ export const advancing = Object.entries({ grid: "", compact: "&cards=compact", l
     assert.deepEqual([await action(server, one.id), await action(server, two.id)], ["undecided", "drop"]);
     await page.keyboard.press("u");
     await page.waitForFunction((id) => document.querySelector(`.card[data-id="${id}"] .stamp`).textContent === "", two.id);
-    // The same image again: decided in the knowledge of the undo.
+    // Decide about the same image again, with the version after the undo.
     await stand(page, one.id);
     await page.keyboard.press("k");
     await settled(page);

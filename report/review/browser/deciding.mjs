@@ -1,4 +1,4 @@
-// Deciding by keyboard: keep, drop, accept, another label, several at once, and all of it back again.
+// Steps about deciding by keyboard: keep, drop, accept, another label, several at once, and undo of each.
 
 import assert from "node:assert/strict";
 import { ready, settled } from "./visit.mjs";
@@ -13,7 +13,7 @@ export async function go(page, hash) {
   await page.waitForTimeout(30);
   await settled(page);
 }
-// stand puts the keyboard on an image of this page.
+// stand moves the keyboard focus to an image of the current page.
 export async function stand(page, id) {
   await at(page, id).focus();
   assert.equal(await current(page), id);

@@ -1,4 +1,4 @@
-// What goes wrong: two tabs at once, a server that is killed; and what comes of it all, the exported manifest.
+// Steps about failures: two tabs at once, a killed server, a lost file; and about the exported manifest.
 
 import assert from "node:assert/strict";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { winnow } from "./server.mjs";
 import { go, stand, stamp, action } from "./deciding.mjs";
 
 const refused = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|ERR_SOCKET_NOT_CONNECTED/];
-// free finds n undecided images next to each other, for which there are better suggestions.
+// free returns n consecutive undecided images with better suggestions.
 async function free(server, n) {
   const { rows } = await server.ask("/api/rows?state=undecided&limit=200");
   const at = rows.findIndex((r, i) => rows[i + n - 1]?.id === r.id + n - 1 && rows.slice(i, i + n).every((b) => n > 3 || b.suggested !== b.given));
@@ -24,7 +24,7 @@ export const failing = [
     await other.goto(server.origin);
     await ready(other);
     await go(page, place(one));
-    // The other tab hears nothing for a while, so that it decides about what it does not know.
+    // The other tab receives no changes for a while, so that it decides with old versions.
     await other.route("**/api/changes*", (route) => route.fulfill({ json: { version: Number(new URL(route.request().url()).searchParams.get("since")), changed: [], more: false } }));
     await go(other, place(one));
     for (const [id, key, choice, result] of [[one, "k", "theirs", "keep"], [two, "d", "mine", "relabel"]]) {
@@ -42,13 +42,13 @@ export const failing = [
       assert.equal(await action(server, id), result);
     }
     assert.equal(await stamp(other, one), "✓ kept");
-    // The first tab hears of it by itself; so does the other one as soon as it listens again.
+    // The first tab receives the decision; the other tab receives it when it polls again.
     await page.waitForFunction((id) => document.querySelector(`.card[data-id="${id}"] .stamp`).textContent.startsWith("→"), two);
     await other.unroute("**/api/changes*");
     await stand(page, three);
     await page.keyboard.press("k");
     await other.waitForFunction((id) => document.querySelector(`.card[data-id="${id}"] .stamp`).textContent === "✓ kept", three);
-    // What another tab has changed since is not undone behind its back: "two" was dropped here and relabelled there.
+    // Undo must not revert another tab's later decision: "two" was dropped here and then relabelled in the other tab.
     await page.keyboard.press("u");
     await page.waitForFunction((id) => document.querySelector(`.card[data-id="${id}"] .stamp`).textContent === "", three);
     await page.keyboard.press("u");
@@ -57,7 +57,7 @@ export const failing = [
     await other.close();
   }],
   ["a killed server: nothing acknowledged is lost, nothing unsaved looks saved", async ({ page, visit, server }) => {
-    visit.excuse(...refused, /status of 409/); // what was saved, though its answer was lost, is in conflict when it is sent again
+    visit.excuse(...refused, /status of 409/); // a decision that was saved but whose response was lost is a conflict when it is sent again
     const ids = await free(server, 12), acknowledged = new Map();
     page.on("response", async (r) => {
       if (!r.url().endsWith("/api/decide") || r.status() !== 200) return;
@@ -76,7 +76,7 @@ export const failing = [
     assert.match(await page.locator("#lost").textContent(), /not saved yet and will be sent/);
     await server.start();
     for (const [id, was] of acknowledged) assert.equal(await action(server, id), was, `number ${id + 1} was acknowledged`);
-    await page.locator("#retry").click().catch(() => {}); // it may have seen the server by itself
+    await page.locator("#retry").click().catch(() => {}); // the page may have reconnected by itself
     await page.waitForSelector("#lost", { state: "hidden" });
     await settled(page);
     for (const [i, id] of ids.entries()) assert.equal(await action(server, id), i % 2 ? "drop" : "keep");
@@ -95,13 +95,13 @@ export const failing = [
     assert.ok(await page.locator("#conflict").isHidden());
   }],
   ["a file of decisions that is moved away: nothing looks saved, all can be downloaded", async ({ page, visit, server, set }) => {
-    visit.excuse(/status of 503/, /ERR_FAILED/); // the answer lost before may be told late
+    visit.excuse(/status of 503/, /ERR_FAILED/); // the console may report the lost response late
     const ids = await free(server, 3), away = `${set.decisions}.away`, before = (await server.ask("/api/session")).counts;
     await go(page, place(ids[0]));
     await stand(page, ids[0]);
     renameSync(set.decisions, away);
     for (const key of ["k", "d"]) await page.keyboard.press(key);
-    await page.waitForFunction(() => /moved or removed.*2 steps of yours are not saved yet/.test(document.getElementById("lost").textContent)); // an earlier fault may still stand there
+    await page.waitForFunction(() => /moved or removed.*2 steps of yours are not saved yet/.test(document.getElementById("lost").textContent)); // the banner may still show an earlier fault
     assert.ok(await page.locator("#lost").isVisible());
     for (const id of ids.slice(0, 2)) assert.equal(await stamp(page, id), "not saved yet");
     await page.keyboard.press("Enter");
@@ -113,7 +113,7 @@ export const failing = [
     assert.ok(set.decisions.endsWith(download.suggestedFilename()), download.suggestedFilename());
     assert.ok(readFileSync(await download.path()).subarray(0, 15).equals(Buffer.from("SQLite format 3")));
     renameSync(away, set.decisions);
-    await page.locator("#retry").click().catch(() => {}); // it may have tried by itself
+    await page.locator("#retry").click().catch(() => {}); // the page may have retried by itself
     await page.waitForSelector("#lost", { state: "hidden" });
     await settled(page);
     assert.deepEqual([await action(server, ids[0]), await action(server, ids[1]), await action(server, ids[2])], ["keep", "drop", "undecided"]);
@@ -138,7 +138,7 @@ export const failing = [
     await page.waitForSelector("#lost", { state: "hidden" });
     await settled(page);
     assert.equal(await action(server, id), "keep");
-    // With nothing to save the page loads itself again.
+    // Without unsaved decisions, the page reloads itself.
     await server.kill();
     server.set = { ...set, audit: other };
     await server.start();

@@ -1,4 +1,4 @@
-// Finding: filters, classes, pages, the confusion map, search by image.
+// Steps about finding images: filters, classes, pages, the confusion map, search by image.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -119,7 +119,7 @@ export const finding = [
     assert.match(await card.locator(".given .num").textContent(), /^([<>] )?[\d.]+ % right$/);
     for (const number of await card.locator(".num, .pick span").all()) if (await number.textContent()) assert.ok((await number.getAttribute("title")).length > 20, await number.textContent());
     const about = await page.locator(`#${await card.getAttribute("aria-describedby")}`).textContent();
-    assert.match(about, /Place 1 in the list.*Probability that the given label is right/);
+    assert.match(about, /Rank 1 in the list.*Probability that the given label is right/);
   }],
   ["pages", async ({ page, set }) => {
     await go(page, "state=all");
@@ -273,7 +273,7 @@ export const finding = [
     await phone.waitForFunction(() => / pixels, /.test(document.querySelector("#zoom [role=status]").textContent));
     await phone.evaluate(() => {
       const stage = document.querySelector("#zoom .stage"), finger = (type, id, x) => stage.dispatchEvent(new PointerEvent(type, { pointerId: id, clientX: x, clientY: 300, bubbles: true, pointerType: "touch" }));
-      stage.setPointerCapture = () => {}; // of pointers that are made here there is none to capture
+      stage.setPointerCapture = () => {}; // synthetic pointers cannot be captured
       finger("pointerdown", 11, 150); finger("pointerdown", 12, 200); finger("pointermove", 12, 300);
     });
     const pinched = await phone.locator("#zoom [role=status]").textContent();

@@ -1,4 +1,4 @@
-// Gathering images in the studio by search. One server and one browser page for all steps.
+// Steps about collecting images in the studio by search. All steps share one server and one browser page.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -93,7 +93,7 @@ export const gathering = [
     assert.match(await page.locator("#asked").textContent(), new RegExp(`Nearest to ${rows[0].path.split("/").at(-1)}`));
     await page.reload();
     await ready(page);
-    assert.match(await page.locator("#asked").textContent(), /no longer at hand/);
+    assert.match(await page.locator("#asked").textContent(), /no longer available/);
     assert.deepEqual(await visit.found(page), []);
   }],
   ["gathering: search in every window: axe, reflow, screenshot", async ({ browser, shots }) => {

@@ -1,6 +1,6 @@
-// The pages that winnow writes as files: report, audit, reproduce; and, once make site wrote it, a page of the
-// documentation. In every window they keep to their width, say
-// nothing on the console, ask nobody for anything, can be read and used by the keyboard alone, and satisfy axe.
+// Steps about the HTML files of winnow report, audit and reproduce, and about a page of the documentation if "make site"
+// has written it. At every width, the pages must not overflow, print to the console or send requests, must be usable by
+// keyboard only, and must pass axe.
 
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { accessible, Visit } from "./visit.mjs";
 import { winnow } from "./server.mjs";
 
-// makePages writes a small one of each, and returns their files by name.
+// makePages writes a small page of each kind, and returns the files by name.
 function makePages(binary, dir) {
   const at = (name) => join(dir, name), demo = at("demo"), run = at("run"), suspects = join(demo, "suspects.csv"), site = resolve("site/docs/review.html");
   const manifest = join(demo, "manifest.csv"), features = join(demo, "suspects.features");
@@ -24,7 +24,7 @@ function makePages(binary, dir) {
 const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const windows = [[1280, 800, "light", every], [390, 844, "light", every], [1280, 800, "dark", ["color-contrast"]], [390, 844, "dark", []], [1920, 1080, "light", []], [1920, 1080, "dark", []]];
 
-// wrong lists what is cut off, and what is written too small, of a page in a window.
+// wrong lists the elements of a page that are cut off, and the texts that are too small.
 const wrong = (page) => page.evaluate(() => {
   const out = [];
   if (document.documentElement.scrollWidth > innerWidth) out.push(`it scrolls sideways: ${document.documentElement.scrollWidth} of ${innerWidth}`);
@@ -39,7 +39,7 @@ const wrong = (page) => page.evaluate(() => {
   return out.slice(0, 5);
 });
 
-// tabbed goes over a page by the Tab key and lists where the focus is not seen; it ends where it began, or after most stops.
+// tabbed presses Tab through a page and lists the elements whose focus is not visible. It ends at the first element, or after most stops.
 async function tabbed(page, most = 40) {
   const bad = [];
   for (let i = 0; i < most; i++) {

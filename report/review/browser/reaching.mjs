@@ -1,4 +1,4 @@
-// Who can use it: keyboard alone, screen readers, narrow windows, either theme. And how it looks.
+// Steps about accessibility: keyboard only, screen readers, narrow windows, both themes. They also take screenshots.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { accessible, ready, settled, Visit } from "./visit.mjs";
 import { Server, token } from "./server.mjs";
 import { go, stand, current, action } from "./deciding.mjs";
 
-// views are the states of the page worth a look, each with how to get there from the list.
+// views are the states of the page to check, each with the actions that lead to it from the list.
 const views = {
   list: async () => {},
   compact: async (page) => { await go(page, "state=all&cards=compact"); },
@@ -19,7 +19,7 @@ const views = {
   selected: async (page) => { await page.keyboard.press("x"); await page.keyboard.press("Shift+ArrowRight"); },
 };
 const windows = [[1280, 720, "light"], [1280, 720, "dark"], [1024, 640, "light"], [375, 700, "light"], [375, 700, "dark"]];
-// checks are axe's rules in a window: all of them where the layout differs, contrast where only the colours do.
+// checks returns axe's rules for a window: all rules if the layout differs, only contrast if only the colours differ.
 const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const checks = {
   "1280 light": { rules: every, views: Object.keys(views).filter((name) => name !== "compact") },
@@ -128,7 +128,7 @@ export const reaching = [
       await page.goto(server.address);
       await ready(page);
       for (const [name, show] of Object.entries(views)) {
-        const covered = !["list", "compact", "selected"].includes(name); // by a dialog: few cards do, and are fast
+        const covered = !["list", "compact", "selected"].includes(name); // covered by a dialog: few cards suffice, and are faster
         await go(page, covered ? `state=all&offset=${set.rows - 6}` : "state=all");
         await page.locator(".card").nth(4).focus();
         await show(page);
@@ -145,7 +145,7 @@ export const reaching = [
       assert.deepEqual(await visit.found(page), []);
       await context.close();
     };
-    const left = [...windows]; // two at a time: each waits for the server now and then
+    const left = [...windows]; // two windows at a time, because each sometimes waits for the server
     await Promise.all([0, 1].map(async () => { while (left.length > 0) await each(left.shift()); }));
     assert.deepEqual(bad, []);
   }],

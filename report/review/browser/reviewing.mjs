@@ -1,4 +1,4 @@
-// Several people: who decides, unsure, notes, and what becomes of an image on which they differ.
+// Steps about several reviewers: names, unsure, notes, and the outcome of an image on which reviewers disagree.
 
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
@@ -7,7 +7,7 @@ import { ready, settled, Visit } from "./visit.mjs";
 import { quote, reviewer, Server } from "./server.mjs";
 import { at, go, stand, stamp } from "./deciding.mjs";
 
-// undecided finds n images that nobody has decided, next to each other.
+// undecided returns n consecutive images without any decision.
 async function undecided(server, n) {
   const { rows } = await server.ask("/api/rows?state=undecided&by=*&limit=200");
   const from = rows.findIndex((r, i) => rows[i + n - 1]?.id === r.id + n - 1 && rows.slice(i, i + n).every((b) => b.suggested !== b.given));
@@ -57,7 +57,7 @@ export const reviewing = [
     await settled(page);
     assert.equal(Number(await page.locator(".card").first().getAttribute("data-id")), one);
     await page.locator(".card").first().focus();
-    await page.keyboard.press("c"); // leaves it to the next steps
+    await page.keyboard.press("c"); // make the image undecided again for the next steps
     await settled(page);
     assert.ok(!(await server.row(one)).decision);
     await go(page, "state=all");
@@ -110,7 +110,7 @@ export const reviewing = [
     await go(other, place);
     const act = async (p, id, key) => { await stand(p, id); await p.keyboard.press(key); await settled(p); };
     await act(page, one, "k");
-    await other.waitForFunction(() => document.getElementById("precision").textContent.startsWith("0 by you")); // it has heard of the decision
+    await other.waitForFunction(() => document.getElementById("precision").textContent.startsWith("0 by you")); // the other tab has received the decision
     assert.equal(await at(other, one).locator(".remarks").textContent(), "", "another's answer is seen before one's own");
     assert.equal(await stamp(other, one), "", "another's decision looks like one's own");
     await act(other, one, "d");
@@ -151,7 +151,7 @@ export const reviewing = [
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "List of decisions" }).click()]);
     assert.match(readFileSync(await download.path(), "utf8"), /disagreed,,Ben,drop[^]*disagreed,,Tess,keep/);
     await page.keyboard.press("Escape");
-    for (const id of [one, two]) await act(page, id, "c"); // leaves them to the next steps
+    for (const id of [one, two]) await act(page, id, "c"); // make the images undecided again for the next steps
     assert.deepEqual(await visit.found(other), []);
     await context.close();
   }],

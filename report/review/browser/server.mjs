@@ -1,4 +1,4 @@
-// A small set with wrong labels, made by winnow itself, and winnow studio over it: started, killed, started again.
+// Makes a small data set with wrong labels with winnow, and runs winnow studio on it; the server can be killed and restarted.
 
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 export const reviewer = "Tess";
 export const token = "0123456789abcdef0123456789abcdef";
-// What a label or a path may hold when somebody means harm, or only likes punctuation.
+// Labels and paths with markup, quotes and other special characters, as an attacker or an unusual user would write them.
 export const hostile = `<img src=x onerror="window.harmed=1">, "sign" & co.`;
 const odd = "train/a b#c%3F&d=é?.png";
 
@@ -31,8 +31,8 @@ export function makeSet(binary, dir) {
   const set = { images, manifest: join(images, "noisy.csv"), features: join(dir, "features"), audit: join(dir, "suspects.csv"), decisions: join(dir, "decisions.db"), out: join(dir, "fixed.csv"), rows: 0 };
   winnow(binary, "data", "corrupt", clean, "--noise-rate", "0.3", "--out", set.manifest);
   winnow(binary, "extract", "--manifest", set.manifest, "--model", "glyphnet", "--out", set.features);
-  winnow(binary, "audit", "--manifest", set.manifest, "--features", set.features, "--scorer", "fitted", "--noise-rate", "0.9", "--out", set.audit); // suggests another label for more of them than the default does; suspects enough for all steps
-  let marked = 0; // two images are copies of each other, with a problem, as an audit of images says
+  winnow(binary, "audit", "--manifest", set.manifest, "--features", set.features, "--scorer", "fitted", "--noise-rate", "0.9", "--out", set.audit); // more suggestions than by default, and enough suspects for all steps
+  let marked = 0; // two images become duplicates with a problem, as in an audit of images
   writeFileSync(set.audit, readFileSync(set.audit, "utf8").split("\n").map((line) => (/,false,,,,,(true,)?x[0-9a-f]+$/.test(line) && marked++ < 2 ? line.replace(/,,,,,((true,)?x[0-9a-f]+)$/, ",1,,dark,as night,$1") : line)).join("\n"));
   set.rows = readFileSync(set.audit, "utf8").trimEnd().split("\n").length - 1;
   return set;
@@ -71,7 +71,7 @@ export class Server {
     this.process.kill(signal);
     await this.ended;
   }
-  // ask reads the API past the page: what the server really has, rows in the eyes of the reviewer of these steps.
+  // ask calls the API without the page, as the reviewer of these steps, to check the server's state.
   async ask(path) {
     if (path.startsWith("/api/rows")) path += `&reviewer=${reviewer}`;
     const response = await fetch(this.origin + path, { headers: { Authorization: `Bearer ${token}` } });
@@ -81,5 +81,5 @@ export class Server {
   async row(id) { return (await this.ask(`/api/rows?state=all&offset=${id}&limit=1`)).rows[0]; }
 }
 
-// readable is the name that the page shows for a class of drawn characters.
+// readable returns the class name that the page shows for a class of drawn characters.
 export const readable = (label) => label.replace(/^U\+([0-9A-F]+)_/, (_, code) => `${String.fromCodePoint(parseInt(code, 16))} `).replaceAll(/(?<=^. .*)_/gu, " ");

@@ -1,4 +1,4 @@
-// The views besides the suspects: all images, findings, the map. Each by mouse and by keyboard, in every window.
+// Steps about the views other than Suspects: all images, findings and the map, by mouse and by keyboard, at every width.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,12 +11,12 @@ const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-pra
 const windows = [[1280, 720, "light", every], [390, 844, "light", every], [1280, 720, "dark", ["color-contrast"]], [390, 844, "dark", ["color-contrast"]], [1920, 1080, "light", []]];
 const places = { data: "view=data", suspects: "view=suspects", copies: "view=findings&find=copies", leaks: "view=findings&find=leaks", outliers: "view=findings&find=outliers", problems: "view=findings&find=problems", map: "view=map" };
 
-// cells reads a CSV, none of whose cells holds a line break.
+// cells parses a CSV file without line breaks in cells.
 function cells(text) {
   return text.trimEnd().split("\n").map((line) => [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map((m) => (m[1] === undefined ? m[2] : m[1].replaceAll('""', '"'))));
 }
 
-// makeStudio writes an audit of all images of a set with findings of every kind into a folder of its own.
+// makeStudio writes an audit of all images of a set, with findings of every kind, to a new folder.
 export function makeStudio(set, name = "studio") {
   const dir = join(dirname(set.audit), name);
   mkdirSync(dir, { recursive: true });
@@ -29,7 +29,7 @@ export function makeStudio(set, name = "studio") {
   other[at("copy_verdict")] = "wrong";
   for (const row of rows.slice(40, 70)) row[at("outlier")] = "true";
   for (const row of rows.slice(20, 23)) { row[at("problems")] = "dark"; row[at("problems_why")] = "as night"; }
-  // One copy of the second group is moved to the test split: a leak.
+  // A leak: one duplicate of the second group is moved to the test split.
   const split = names.indexOf("split"), path = names.indexOf("path"), moved = images.find((row) => row[path] === like[0][at("path")]);
   moved[split] = "test";
   const write = (name, list) => { const file = join(dir, name); writeFileSync(file, list.map((row) => row.map(quote).join(",")).join("\n") + "\n"); return file; };
@@ -40,7 +40,7 @@ let server, context, visit, page, set;
 const outcome = async (id) => { const { decision } = (await server.ask(`/api/rows?scope=all&state=all&offset=${id}&limit=1&sort=suspect`)).rows[0]; return decision ? `${decision.action} ${decision.label}`.trim() : "undecided"; };
 const ids = () => page.evaluate(() => [...document.querySelectorAll("#grid article")].map((a) => Number(a.dataset.id)));
 const said = (pattern) => page.waitForFunction((p) => new RegExp(p).test(document.getElementById("said").textContent), pattern);
-// mapped waits until the map has its places and is drawn.
+// mapped waits until the map is computed and drawn.
 const mapped = () => page.waitForFunction(() => Number(document.getElementById("points").dataset.drawn) > 0 && /image/.test(document.getElementById("plane-words").textContent));
 
 export const studio = [
@@ -171,7 +171,7 @@ export const studio = [
     assert.equal(await page.locator("#views [aria-current]").getAttribute("data-view"), "findings");
     assert.equal(await page.locator("#found").textContent(), "2 groups");
     const group = page.locator(".group").first(), list = await group.locator("article").evaluateAll((all) => all.map((a) => Number(a.dataset.id)));
-    assert.match(await group.locator("h3").textContent(), /2 copies; labels contradict/);
+    assert.match(await group.locator("h3").textContent(), /2 duplicates; different labels/);
     const rows = await Promise.all(list.map((id) => server.ask(`/api/rows?scope=all&state=all&offset=${id}&limit=1&sort=suspect`).then((a) => a.rows[0])));
     const right = rows.find((r) => r.verdict === "right").given;
     await group.getByRole("button", { name: /^All are/ }).click();
@@ -192,7 +192,7 @@ export const studio = [
     await page.locator("#finds [data-value=outliers]").click();
     await settled(page);
     assert.equal(await page.locator(".group").count(), 2, "30 outliers");
-    // By the keyboard: G selects the group, K keeps it.
+    // Keyboard: G selects the group, K keeps its images.
     await page.locator(".tile").first().focus();
     await page.keyboard.press("g");
     assert.match(await page.locator("#picked").textContent(), /24 images selected/);
@@ -202,7 +202,7 @@ export const studio = [
     await said("Undone");
     await page.locator("#finds [data-value=problems]").click();
     await settled(page);
-    assert.match(await page.locator(".group").textContent(), /3 pictures: dark.*dark: as night/s);
+    assert.match(await page.locator(".group").textContent(), /3 images: dark.*dark: as night/s);
     assert.deepEqual(await visit.found(page), []);
   }],
   ["studio: the map, a lasso, and its images in the grid", async () => {
@@ -262,7 +262,7 @@ export const studio = [
   ["studio: what is missing is named with its command", async ({ browser, binary, set: small }) => {
     const dir = join(set.dir, "bare");
     mkdirSync(dir, { recursive: true });
-    const manifest = join(dir, "bare.csv"); // the list beside the other manifest would be found
+    const manifest = join(dir, "bare.csv"); // suspects.csv next to the other manifest would be used
     writeFileSync(manifest, readFileSync(set.manifest));
     const bare = new Server(binary, { ...set, manifest, audit: "", features: "", decisions: join(dir, "bare.decisions.db") }, ["--root", small.images]);
     await bare.start();

@@ -1,8 +1,8 @@
-// The pages of winnow in a real browser: review, from the first look to the exported manifest, and those that are files.
+// Tests winnow's pages in a real browser: the review, from opening it to the exported manifest, and the HTML files.
 //
 //	node test.mjs [words of the steps to run]
 //
-// WINNOW names the binary, SHOTS the folder for screenshots (default: shots beside this file).
+// WINNOW is the path of the binary, SHOTS the folder for screenshots (default: shots next to this file).
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -23,7 +23,7 @@ import { gathering } from "./gathering.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const binary = resolve(process.env.WINNOW ?? join(here, "../../bin/winnow")), shots = resolve(process.env.SHOTS ?? join(here, "shots"));
-if (!existsSync(binary)) throw new Error(`${binary} is not there: make build, or name it in WINNOW`);
+if (!existsSync(binary)) throw new Error(`${binary} does not exist: run make build, or set WINNOW`);
 const dir = mkdtempSync(join(tmpdir(), "winnow-review-")), started = Date.now();
 const steps = [...deciding, ...advancing, ...finding, ...reviewing, ...reaching, ...studio, ...gathering, ...pages, ...failing].filter(([name]) => process.argv.slice(2).every((word) => name.includes(word)));
 

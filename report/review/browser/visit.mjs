@@ -1,5 +1,5 @@
-// A browser that is suspicious of the page: it fails on errors of the console, on violations of the content security
-// policy, on faults of scripts and on any request that leaves the origin.
+// A visit of a page in a browser. It collects faults: console errors, violations of the content security policy, script
+// errors, and requests to other origins.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -18,9 +18,9 @@ export function browserPath() {
 export const launch = () => chromium.launch({ executablePath: browserPath(), args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
 
 export class Visit {
-  faults = []; // what must not happen
+  faults = []; // faults found so far
   requests = 0;
-  #excused = []; // what the console may say during a step
+  #excused = []; // patterns of console messages that a step allows
 
   constructor(context, origin, reviewer = tess) {
     this.reviewer = reviewer;
@@ -32,7 +32,7 @@ export class Visit {
   async page() {
     if (this.origin.startsWith("http")) await this.context.addCookies([{ name: "winnow-reviewer", value: this.reviewer, url: this.origin }]);
     const page = await this.context.newPage();
-    page.setDefaultTimeout(30_000); // against hanging, on machines that are busy too
+    page.setDefaultTimeout(30_000); // long, for busy machines
     await page.addInitScript(() => {
       window.violations = [];
       document.addEventListener("securitypolicyviolation", (e) => window.violations.push(`${e.violatedDirective} ${e.blockedURI}`));
@@ -48,7 +48,7 @@ export class Visit {
     return page;
   }
 
-  // found are the faults since the last time.
+  // found returns the faults since the last call.
   async found(page) {
     const violations = page.isClosed() ? [] : await page.evaluate(() => window.violations.splice(0));
     return [...this.faults.splice(0), ...violations.map((v) => `content security policy: ${v}`)];
@@ -59,11 +59,11 @@ export async function ready(page) {
   await page.waitForSelector("html[data-ready]");
   await settled(page);
 }
-// settled waits until the list has come and nothing of this page waits to be saved.
+// settled waits until the list is loaded and all decisions are saved.
 export const settled = (page) => page.waitForFunction(() => !document.querySelector("#grid[aria-busy]") && !document.querySelector(".pending"));
 
-// accessible lists what axe finds wrong, by these rules or sets of rules, in what is seen now. Of the
-// cards, all alike, it looks at six.
+// accessible lists the violations that axe finds in the visible page, by these rules or sets of rules. It checks only
+// six of the cards, because all cards are alike.
 export async function accessible(page, rules) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate((only) => window.axe.run({ include: document, exclude: [".grid > li:nth-child(n+7)", ".cases > :nth-child(n+7)", ".points"] }, { resultTypes: ["violations"], runOnly: only, preload: location.protocol !== "file:" }), rules);

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// States of a batch.
+// States of a batch of decisions.
 const (
 	done = iota
 	undone
@@ -16,36 +16,36 @@ const (
 	settledBack // undone, cannot be redone
 )
 
-// Author is the reviewer who decides, and the browser tab.
+// Author identifies a reviewer and a browser tab.
 type Author struct{ Tab, Reviewer string }
 
-// Change is a decision to make about an image. Version is the version of the image that the reviewer saw.
+// Change is a decision to record. Version is the version of the image's decision that the reviewer saw.
 type Change struct {
 	Path, Given string
 	Action      Action
 	Label       string
 	Note        string
 	Version     int64
-	Picture     Picture // of the file that the reviewer saw
+	Picture     Picture // content of the image file at the time
 }
 
-// Conflict is the error for a batch that was refused because another tab has changed these images since.
+// Conflict is the error of a batch that was refused because another tab has decided about these images since.
 type Conflict struct{ Images []Image }
 
 func (c *Conflict) Error() string {
-	return fmt.Sprintf("review: %d images were decided elsewhere in the meantime", len(c.Images))
+	return fmt.Sprintf("review: %d images were decided in another tab in the meantime", len(c.Images))
 }
 
-// ErrNothing is the error when there is nothing to undo or redo.
+// ErrNothing is the error if there is nothing to undo or redo.
 var ErrNothing = errors.New("review: nothing to undo or redo")
 
-// stored is an image's row in the table of images.
+// stored is a row of the table images.
 type stored struct {
 	Image
 	batch int64
 }
 
-// readCurrentRow returns a reviewer's row of an image, or an Undecided one if there is none.
+// readCurrentRow returns a reviewer's row of an image. If there is no row, the action is Undecided.
 func readCurrentRow(tx *sql.Tx, path, reviewer string) (stored, error) {
 	i := stored{Image: Image{Path: path, Reviewer: reviewer, Action: Undecided}}
 	var at int64
@@ -65,14 +65,14 @@ func putRow(tx *sql.Tx, i stored) error {
 		i.At.UnixMilli(), i.Version, i.Change, i.batch)
 }
 
-// insertRow inserts a row with its sum.
+// insertRow inserts a row with its checksum.
 func insertRow(tx *sql.Tx, into string, columns []string, values ...any) error {
 	_, err := tx.Exec(fmt.Sprintf("INSERT %s (%s, sum) VALUES (%s?)", into, strings.Join(columns, ", "),
 		strings.Repeat("?, ", len(columns))), append(values, sumOf(values...))...)
 	return err
 }
 
-// runTransaction runs do in a transaction, which is on disk when within returns without an error.
+// runTransaction runs do in a transaction. If it returns no error, the transaction is on disk.
 func (s *Store) runTransaction(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Image, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -99,8 +99,8 @@ func (s *Store) runTransaction(do func(tx *sql.Tx, change int64) ([]Image, error
 	return list, nil
 }
 
-// Decide makes a batch of decisions, all or none. If an image has another version than its Change says, the
-// error is a [*Conflict] of those images. After Decide the author cannot redo what was undone before. The paths
+// Decide records a batch of decisions, all or none. If the version of an image differs from the version in its Change,
+// the error is a [*Conflict] with these images. After Decide, the author cannot redo batches undone before. The paths
 // must be distinct, and names and notes must pass [CheckReviewer] and [CheckNote].
 func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 	return s.runTransaction(func(tx *sql.Tx, change int64) ([]Image, error) {
@@ -154,7 +154,7 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 	})
 }
 
-// recordDecision writes a decision to the history, with the state before it.
+// recordDecision stores a decision, and adds the states before and after it to the history.
 func recordDecision(tx *sql.Tx, before, after stored) error {
 	err := insertRow(tx, "INTO history", historyColumns, after.batch, after.Path, after.Given, after.Action,
 		after.Label, after.Note, after.At.UnixMilli(), before.Given, before.Action, before.Label, before.Note,
@@ -165,16 +165,15 @@ func recordDecision(tx *sql.Tx, before, after stored) error {
 	return putRow(tx, after)
 }
 
-// Undo takes back the author's newest batch that is not undone, all of it. If another tab of the reviewer has
-// decided one of its images since, the error is a [*Conflict], nothing changes, and the next Undo skips this
-// batch.
+// Undo undoes the author's latest batch that is not undone. If another tab of the reviewer has decided about one of its
+// images since, the error is a [*Conflict], no image changes, and the next Undo skips this batch.
 func (s *Store) Undo(by Author) ([]Image, error) { return s.stepBatch(by, done) }
 
-// Redo makes again what the author undid last. If something was decided since, there is nothing to redo. If
-// another tab has decided one of the images since, the error is a [*Conflict], as in Undo.
+// Redo repeats the batch that the author undid last. After a new decision there is nothing to redo. If another tab has
+// decided about one of the images since, the error is a [*Conflict], as in Undo.
 func (s *Store) Redo(by Author) ([]Image, error) { return s.stepBatch(by, undone) }
 
-// stepBatch moves a batch from one state to the other.
+// stepBatch undoes a batch if from is done, or redoes a batch if from is undone.
 func (s *Store) stepBatch(by Author, from int) ([]Image, error) {
 	order, to, passed := "DESC", undone, settled
 	if from == undone {
@@ -209,8 +208,8 @@ func (s *Store) stepBatch(by Author, from int) ([]Image, error) {
 	return list, err
 }
 
-// turnBatch restores the images of a batch to their states before it (back), or after it. Each image must be in the
-// opposite state.
+// turnBatch restores the images of a batch to their states before the batch (back) or after it. Each image must be in
+// the other state; otherwise the error is a [*Conflict].
 func turnBatch(tx *sql.Tx, batch int64, reviewer string, back bool, change int64) ([]Image, error) {
 	now, then, err := readBatchSides(tx, batch)
 	if err != nil {
@@ -243,7 +242,7 @@ func turnBatch(tx *sql.Tx, batch int64, reviewer string, back bool, change int64
 	return list, nil
 }
 
-// readBatchSides returns the images of a batch in their states after it and before it.
+// readBatchSides returns the states of a batch's images after and before the batch.
 func readBatchSides(tx *sql.Tx, batch int64) (after, before []stored, err error) {
 	rows, err := tx.Query(`SELECT path, given, action, label, note, at,
 		before_given, before_action, before_label, before_note, before_at, before_batch

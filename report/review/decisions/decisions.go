@@ -1,11 +1,11 @@
-// Package decisions stores what reviewers decide about images, durably and at once, with its history.
+// Package decisions stores reviewers' decisions about images, with their history, in an SQLite file.
 //
-// The store is one SQLite file (write-ahead log, every commit synced: what was acknowledged survives a killed
-// process and a power failure). Images are identified by their path in the manifest, so decisions outlive the
-// audit in which they were made. Each reviewer has one decision and one note for each image. Each change raises
-// the image's version; a decision names the version that the reviewer saw, and is refused if it is not the
-// latest. Decisions made together are a batch of one tab and one reviewer; a tab undoes and redoes its own
-// batches. Only one process can open the file; a second one is refused.
+// The file has a write-ahead log, and every commit is synced: committed decisions survive a killed process and a power
+// failure. Images are identified by their path in the manifest, so decisions remain valid for later audits. Each
+// reviewer has one decision and one note for each image. Each change increases the version of the decision. A new
+// decision contains the version that the reviewer saw, and is refused if that version is not the latest. Decisions made
+// together form a batch of one tab and one reviewer; a tab can undo and redo its own batches. Only one process at a
+// time can open the file.
 package decisions
 
 import (
@@ -27,16 +27,16 @@ import (
 	"winnow/internal/regular"
 )
 
-// Action is what happens to an image.
+// Action is a reviewer's decision about an image.
 type Action string
 
-// The actions. Undecided takes a decision back.
+// The actions. Undecided revokes a decision.
 const (
 	Undecided Action = "undecided"
 	Keep      Action = "keep"    // the given label is right
 	Drop      Action = "drop"    // the image is removed
-	Relabel   Action = "relabel" // it gets another label
-	Unsure    Action = "unsure"  // looked at and left as given
+	Relabel   Action = "relabel" // the image gets another label
+	Unsure    Action = "unsure"  // reviewed; the given label stays
 )
 
 // Known reports whether a is one of the actions.
@@ -53,25 +53,25 @@ func (a *Action) Scan(v any) error {
 	return nil
 }
 
-// Image is the last decision of a reviewer about an image.
+// Image is the latest decision of a reviewer about an image.
 type Image struct {
 	Path     string
-	Reviewer string // "": without a name
-	Given    string // the given label at that time
+	Reviewer string // "": no name
+	Given    string // the given label at the time of the decision
 	Action   Action
 	Label    string // the new label for Relabel, else ""
 	Note     string
 	At       time.Time
-	Version  int64 // number of changes; 0: never decided
-	Change   int64 // the store's Version at the last change
+	Version  int64 // number of changes of this decision; 0: never decided
+	Change   int64 // number of the store's transaction that changed it last
 }
 
-// Store is an open file of decisions. Its methods are safe for concurrent use.
+// Store is an open decisions file. Its methods are safe for concurrent use.
 type Store struct {
 	Path string
 
 	mutex  sync.Mutex
-	copied string // folder of a copy, which Close removes; "": the file itself is open
+	copied string // folder of the copy made by OpenCopy, which Close removes; else ""
 	db     *sql.DB
 	place  place
 	closed bool
@@ -79,10 +79,10 @@ type Store struct {
 	now    func() time.Time
 }
 
-// applicationID marks winnow's files in SQLite's header: "winw".
+// applicationID is "winw", which identifies winnow's files in SQLite's header.
 const applicationID = 0x77696e77
 
-// Open opens a file of decisions, or creates one.
+// Open opens a decisions file, or creates it.
 func Open(path string) (*Store, error) {
 	whole, err := filepath.Abs(path)
 	if err != nil {
@@ -94,9 +94,9 @@ func Open(path string) (*Store, error) {
 	return openAt(whole, path)
 }
 
-// openAt opens the file at an absolute path; path is its name for people.
+// openAt opens the file at the absolute path whole; messages show path.
 func openAt(whole, path string) (*Store, error) {
-	// In exclusive mode the file is locked from the first transaction on; the lock ends with the process.
+	// In exclusive mode, SQLite locks the file from the first transaction until the process ends.
 	settings := url.Values{"_pragma": {
 		"busy_timeout(1500)", "locking_mode(EXCLUSIVE)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 	}, "_txlock": {"immediate"}}
@@ -117,7 +117,7 @@ func openAt(whole, path string) (*Store, error) {
 	return s, nil
 }
 
-// OpenCopy opens a copy of a file of decisions, for reading: the file and its folder are not written.
+// OpenCopy opens a temporary copy of a decisions file, so that the file and its folder are only read.
 func OpenCopy(path string) (_ *Store, err error) {
 	dir, err := os.MkdirTemp("", "winnow-decisions-*")
 	if err != nil {
@@ -157,35 +157,35 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// checkCreatable returns an error if path is not a file of its own and none can be created there: SQLite would follow
-// links, and only says "unable to open database file".
+// checkCreatable returns an error if path is a link or cannot be opened or created. SQLite would follow links, and its
+// message would only be "unable to open database file".
 func checkCreatable(path string) error {
 	for _, ending := range []string{logEnding, "-shm", journalEnding} {
 		if err := regular.CheckOwn(path + ending); err != nil {
 			return fmt.Errorf("review: decisions: %w: move it away", err)
 		}
 	}
-	// SQLite would undo what another program's journal says, and remove files that it names.
+	// SQLite would apply a rollback journal of another program, and delete files that the journal names.
 	head := make([]byte, 1)
 	if f, err := regular.OpenOwn(path+journalEnding, os.O_RDONLY, 0); err == nil {
 		n, _ := f.Read(head)
 		f.Close()
 		if n > 0 && head[0] != 0 {
-			return fmt.Errorf("review: decisions: %s: found a journal, which winnow does not leave: move it away",
+			return fmt.Errorf("review: decisions: %s: found a journal that winnow did not write: move it away",
 				path+journalEnding)
 		}
 	}
 	f, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("review: decisions: %w: move it away, or name another file of decisions", err)
+		return fmt.Errorf("review: decisions: %w: move it away, or use another decisions file", err)
 	}
 	return f.Close()
 }
 
-// journalEnding is of SQLite's journal of changes that are not finished; winnow's are in the log.
+// journalEnding is the extension of SQLite's rollback journal. winnow uses a write-ahead log instead.
 const journalEnding = "-journal"
 
-// prepareTables checks the file's tables, or creates them.
+// prepareTables checks the tables of an existing file, or creates the tables of a new file.
 func (s *Store) prepareTables() error {
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -203,17 +203,17 @@ func (s *Store) prepareTables() error {
 	switch {
 	case tables == 0:
 	case id != applicationID:
-		return errors.New("is another program's database, expected decisions of winnow studio")
+		return errors.New("is another program's database, expected a decisions file of winnow studio")
 	case found < oldest || found > version:
 		return fmt.Errorf("version %d, expected %d to %d: another version of winnow wrote it", found, oldest, version)
 	}
-	var acts string // a trigger would act whenever a decision is written
+	var acts string // a trigger would run whenever a decision is written
 	err = tx.QueryRow("SELECT coalesce(min(name), '') FROM sqlite_schema WHERE type IN ('trigger', 'view')").Scan(&acts)
 	if err != nil {
 		return err
 	}
 	if acts != "" {
-		return fmt.Errorf("holds a trigger or a view, %.40q, which winnow does not write: "+
+		return fmt.Errorf("contains a trigger or a view, %.40q, which winnow does not write: "+
 			"another program has changed it", acts)
 	}
 	if err := checkSound(tx); err != nil {
@@ -233,8 +233,8 @@ func (s *Store) prepareTables() error {
 	return tx.Commit()
 }
 
-// checkSound checks the whole file. SQLite's quick_check is not enough: it misses a last entry that was lost with
-// the end of the file.
+// checkSound checks the integrity of the whole file. SQLite's quick_check is not sufficient: it does not detect that
+// the end of the file, and with it the last row, is missing.
 func checkSound(tx *sql.Tx) error {
 	var first string
 	if err := tx.QueryRow("PRAGMA integrity_check(1)").Scan(&first); err != nil {
@@ -247,25 +247,25 @@ func checkSound(tx *sql.Tx) error {
 	return nil
 }
 
-// troubles are the words for what SQLite could not do.
+// troubles maps SQLite error codes to messages.
 var troubles = map[int]string{
-	sqlite3.SQLITE_READONLY: "it is read-only: copy it to where it can be written",
+	sqlite3.SQLITE_READONLY: "it is read-only: copy it to a folder where it can be written",
 	sqlite3.SQLITE_FULL:     "the disk is full",
 	sqlite3.SQLITE_IOERR:    "the disk failed to read or write it",
-	sqlite3.SQLITE_CANTOPEN: "it cannot be opened: may this user read and write it and its folder?",
-	sqlite3.SQLITE_ERROR:    "its tables are not those that winnow makes: use a complete copy",
+	sqlite3.SQLITE_CANTOPEN: "it cannot be opened: check that this user can read and write the file and its folder",
+	sqlite3.SQLITE_ERROR:    "its tables are not the tables that winnow creates: use a complete copy",
 }
 
-// inWords turns an error of SQLite into one about the file.
+// inWords returns an error with the file's path and, for known SQLite errors, an explanation.
 func inWords(path string, err error) error {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch e.Code() & 0xff {
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-			return fmt.Errorf("review: %s: another winnow studio has it open: "+
-				"stop that one, or name another file of decisions", path)
+			return fmt.Errorf("review: %s: it is open in another winnow studio: "+
+				"stop the other process, or use another decisions file", path)
 		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
-			return fmt.Errorf("review: %s: is not a file of decisions, or is damaged: use a complete copy, or name "+
-				"another file of decisions", path)
+			return fmt.Errorf("review: %s: is not a decisions file, or is damaged: use a complete copy, or "+
+				"another decisions file", path)
 		}
 		if words := troubles[e.Code()&0xff]; words != "" {
 			return fmt.Errorf("review: %s: %s", path, words)
@@ -274,7 +274,8 @@ func inWords(path string, err error) error {
 	return fmt.Errorf("review: %s: %w", path, err)
 }
 
-// Close closes the file. If the file is [*Gone], Close writes a copy, and the error says where.
+// Close closes the file. If the file was moved or replaced, Close writes a copy, and the error, which wraps [*Gone],
+// contains the path of the copy.
 func (s *Store) Close() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -293,7 +294,7 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Images calls yield for every image and each reviewer who decided about it, in the order of the last changes.
+// Images calls yield for the latest decision of every reviewer about every image, oldest change first.
 func (s *Store) Images(yield func(Image) error) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// open opens a file whose clock goes on by a second at each change.
+// open opens a store whose clock advances by a second at each change.
 func open(t testing.TB, path string) *Store {
 	t.Helper()
 	s, err := Open(path)
@@ -29,12 +29,12 @@ func open(t testing.TB, path string) *Store {
 
 func fresh(t testing.TB) *Store { return open(t, filepath.Join(t.TempDir(), "d.db")) }
 
-// said returns an image's state, ending with its version and note.
+// said formats an image's action, label, version and note.
 func said(i Image) string {
 	return strings.TrimSuffix(fmt.Sprintf("%s %s v%d %s", i.Action, i.Label, i.Version, i.Note), " ")
 }
 
-// all returns the contents of the store, by path.
+// all returns the states of all images in the store, by path.
 func all(t testing.TB, s *Store) map[string]string {
 	t.Helper()
 	m := map[string]string{}
@@ -42,7 +42,7 @@ func all(t testing.TB, s *Store) map[string]string {
 	err := s.Images(func(i Image) error {
 		m[i.Path] = said(i)
 		if i.Change < last {
-			t.Errorf("%s comes with change %d behind %d", i.Path, i.Change, last)
+			t.Errorf("%s with change %d follows change %d", i.Path, i.Change, last)
 		}
 		last = i.Change
 		return nil
@@ -86,9 +86,9 @@ func dog(path string, version int64) Change {
 	return Change{Path: path, Given: "cat", Action: Relabel, Label: "dog", Version: version}
 }
 
-// TestDecide: a batch is made completely or not at all, and is there when the file is opened again.
+// TestDecide checks that a batch is stored completely or not at all, and is read when the file is opened again.
 func TestDecide(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a b?#%41.db") // characters with a meaning in a URL
+	path := filepath.Join(t.TempDir(), "a b?#%41.db") // characters that are special in a URL
 	s := open(t, path)
 	got, err := s.Decide(by("one"), []Change{keepIt("a", 0), dog("b", 0)})
 	must(t, got, err)
@@ -105,14 +105,14 @@ func TestDecide(t *testing.T) {
 		t.Error(diff)
 	}
 	if v := s.change; v != 1 {
-		t.Errorf("version %d, expected 1: a refused batch is no change", v)
+		t.Errorf("version %d, expected 1: a refused batch must not change it", v)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
-		t.Errorf("found %v, %v, expected the file alone", entries, err)
+		t.Errorf("found %v, %v, expected only the file", entries, err)
 	}
 	s = open(t, path)
 	if diff := cmp.Diff(want, all(t, s)); diff != "" {
@@ -123,7 +123,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestDurable: commits reach the disk one by one.
+// TestDurable checks the SQLite settings that write every commit to the disk.
 func TestDurable(t *testing.T) {
 	s := fresh(t)
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2",
@@ -135,7 +135,7 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-// TestUndoConflict: what another tab has decided since is not undone; the next undo skips that step.
+// TestUndoConflict checks that undo does not revert later decisions of another tab; the next undo skips the batch.
 func TestUndoConflict(t *testing.T) {
 	s := fresh(t)
 	for _, step := range []struct {
@@ -161,7 +161,7 @@ func TestUndoConflict(t *testing.T) {
 	if must(t, list, err); len(list) != 1 || list[0].Path != "x" {
 		t.Errorf("the next undo took back %+v, expected x", list)
 	}
-	// x is decided elsewhere: making it again is refused, then there is nothing.
+	// Another tab decides about x: the first redo is a conflict, and the second has nothing to redo.
 	list, err = s.Decide(by("two"), []Change{dropIt("x", 2)})
 	must(t, list, err)
 	_, err = s.Redo(by("one"))
@@ -171,7 +171,7 @@ func TestUndoConflict(t *testing.T) {
 	if _, err := s.Redo(by("one")); !errors.Is(err, ErrNothing) {
 		t.Errorf("got %v, expected nothing to redo", err)
 	}
-	// two may take back both of its own, and one's decision on b stands again.
+	// Tab two can undo both of its decisions, which restores the decision of tab one about b.
 	for range 2 {
 		list, err = s.Undo(by("two"))
 		must(t, list, err)
@@ -181,12 +181,12 @@ func TestUndoConflict(t *testing.T) {
 	}
 }
 
-// TestOneHolder: a file that is open is refused in plain words; one that was closed is not.
+// TestOneHolder checks that an open file cannot be opened again, and that a closed file can.
 func TestOneHolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
 	if _, err := Open(path); err == nil ||
-		!strings.Contains(err.Error(), path+": another winnow studio has it open") ||
+		!strings.Contains(err.Error(), path+": it is open in another winnow studio") ||
 		strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
@@ -198,7 +198,7 @@ func TestOneHolder(t *testing.T) {
 	open(t, path)
 }
 
-// TestForeign: files of other programs are refused and stay unchanged.
+// TestForeign checks that files of other programs are refused and not changed.
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
 	ours := filepath.Join(dir, "ours.db")
@@ -240,7 +240,7 @@ func TestForeign(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"text":    {[]byte("path,label\na.jpg,cat\n" + strings.Repeat("b.jpg,dog\n", 100)), "not a file of decisions"},
+		"text":    {[]byte("path,label\na.jpg,cat\n" + strings.Repeat("b.jpg,dog\n", 100)), "not a decisions file"},
 		"newer":   {spoil("n", run("PRAGMA user_version=9")), "version 9, expected 6 to 8"},
 		"foreign": {spoil("f", run("PRAGMA application_id=5")), "another program"},
 		"cut":     {data[:5000], "damaged"},
@@ -267,7 +267,7 @@ func TestForeign(t *testing.T) {
 	}
 	mine := filepath.Join(dir, "mine")
 	for ending, want := range map[string]string{"": "symbolic link", "-wal": "symbolic link", "-shm": "symbolic link",
-		"-journal": "symbolic link", " -journal": "journal, which winnow does not leave"} {
+		"-journal": "symbolic link", " -journal": "journal that winnow did not write"} {
 		planted := filepath.Join(dir, ending+"planted.db")
 		err := os.Symlink(mine, planted+ending)
 		if rest, ok := strings.CutPrefix(ending, " "); ok {
@@ -288,8 +288,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestFull: a decision for which the disk has no space is refused as a whole; with space again the next one is
-// made.
+// TestFull checks that a batch is refused as a whole if the disk is full; with space, decisions are stored again.
 func TestFull(t *testing.T) {
 	s := fresh(t)
 	list, err := s.Decide(by("t"), []Change{keepIt("a", 0)})

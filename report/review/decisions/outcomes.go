@@ -8,14 +8,14 @@ import (
 	"winnow/datasets"
 )
 
-// ReadOutcomes returns what the decisions in a file come to: for each image what more than half of the reviewers want
-// who were sure. Decisions about another picture than a file of fsys holds now do not count; fsys may be nil. It reads
-// a copy, so that the file may be read-only, or open in a server, and never changes.
+// ReadOutcomes returns the outcome of the decisions in a file: for each image the decision of more than half of the
+// reviewers who were sure. It ignores decisions about images whose file in fsys has changed since; fsys may be nil. It
+// reads a copy of the decisions file, so that the file may be read-only or open in a server.
 func ReadOutcomes(path string, fsys fs.FS) (c *datasets.Checks, err error) {
 	s, err := OpenCopy(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("review: decisions: %s does not exist, expected the file that a review keeps next to "+
-			"the manifest, NAME.decisions.db", path)
+		return nil, fmt.Errorf("review: decisions: %s does not exist, expected the decisions file of a review, by "+
+			"default NAME.decisions.db next to the manifest", path)
 	}
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func ReadOutcomes(path string, fsys fs.FS) (c *datasets.Checks, err error) {
 	return c, err
 }
 
-// Majority returns the first of n votes that more than half of the sure ones agree with, or -1, and how many are sure.
+// Majority returns the first of n votes that agrees with more than half of the sure votes, or -1, and their number.
 func Majority(n int, isSure func(i int) bool, same func(i, j int) bool) (at, sure int) {
 	most := 0
 	for i := range n {

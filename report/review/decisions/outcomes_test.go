@@ -25,7 +25,7 @@ func TestReadOutcomes(t *testing.T) {
 	if list, err := s.Decide(Author{"p", "dan"}, []Change{keepIt("d", 0)}); err != nil {
 		t.Fatal(list, err)
 	}
-	got, err := ReadOutcomes(s.Path, nil) // while the server has it open
+	got, err := ReadOutcomes(s.Path, nil) // while the store is open
 	if err != nil {
 		t.Fatal(err)
 	}

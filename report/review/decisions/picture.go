@@ -13,14 +13,14 @@ import (
 	"winnow/internal/regular"
 )
 
-// Picture is the content of an image file. The zero value is unknown.
+// Picture identifies the content of an image file. The zero value means that the content is not known.
 type Picture struct {
 	Bytes    int64
-	Modified int64  // time of the file, in nanoseconds
+	Modified int64  // modification time in nanoseconds since 1970; 0: not known
 	Sum      string // sha256 of the bytes
 }
 
-// Look reads an image file. A file that cannot be read is unknown.
+// Look hashes an image file. It returns the zero value if the file cannot be read.
 func Look(fsys fs.FS, path string) (p Picture) {
 	f, info, err := regular.From(fsys, path)
 	if err != nil {
@@ -41,7 +41,7 @@ func readModifiedTime(info fs.FileInfo) int64 {
 	return 0
 }
 
-// hasChanged reports whether a file holds another picture now. It is read only if its size or time differ.
+// hasChanged reports whether the file's content has changed. It reads the file only if the size or the time differs.
 func (p Picture) hasChanged(fsys fs.FS, path string) bool {
 	info, err := fs.Stat(fsys, path)
 	if p.Sum == "" || err != nil || info.Size() == p.Bytes && readModifiedTime(info) == p.Modified && p.Modified != 0 {
@@ -51,20 +51,20 @@ func (p Picture) hasChanged(fsys fs.FS, path string) bool {
 	return now.Sum != "" && now.Sum != p.Sum
 }
 
-// pictured is a picture from a time on.
+// pictured is the content of a file from a time on.
 type pictured struct {
 	Picture
-	at int64 // milliseconds
+	at int64 // milliseconds since 1970
 }
 
-// Pictures finds which images have another picture now than when they were decided. The zero value finds none.
+// Pictures reports which image files have changed since a decision. The zero value reports no changes.
 type Pictures struct {
 	fsys fs.FS
-	by   map[string][]pictured // by path and time
-	same map[string]bool       // whether the last picture is still there, as far as asked
+	by   map[string][]pictured // path → contents by time
+	same map[string]bool       // path → whether the file still has its last content; a cache
 }
 
-// Changed reports whether the picture of an image that was decided at a time is another one now.
+// Changed reports whether the image file at path has changed since a decision made at a time.
 func (p *Pictures) Changed(path string, at time.Time) bool {
 	if p.fsys == nil {
 		return false
@@ -85,7 +85,7 @@ func (p *Pictures) Changed(path string, at time.Time) bool {
 	return !p.same[path]
 }
 
-// Seen adds what an image was when it was decided at a time.
+// Seen records the content of an image file at the time of a decision.
 func (p *Pictures) Seen(path string, at time.Time, now Picture) {
 	if p.fsys == nil {
 		return
@@ -94,8 +94,8 @@ func (p *Pictures) Seen(path string, at time.Time, now Picture) {
 	p.same[path] = true
 }
 
-// Pictures returns what the decisions were about, to compare with the files of fsys. Decisions whose pictures are not
-// known are taken to be about what the files hold now.
+// Pictures returns the contents of the image files at the times of the decisions, for comparison with the files in
+// fsys. A file whose content was not recorded is assumed to be unchanged.
 func (s *Store) Pictures(fsys fs.FS) (*Pictures, error) {
 	p := &Pictures{fsys: fsys, by: map[string][]pictured{}, same: map[string]bool{}}
 	s.mutex.Lock()
@@ -116,7 +116,7 @@ func (s *Store) Pictures(fsys fs.FS) (*Pictures, error) {
 	return p, rows.Err()
 }
 
-// keepPicture stores the picture that is decided about, if it is another one than the last.
+// keepPicture stores the content of an image file, if it differs from the last stored content.
 func keepPicture(tx *sql.Tx, path string, at int64, now Picture) error {
 	var last string
 	err := tx.QueryRow("SELECT content FROM pictures WHERE path = ? ORDER BY at DESC, n DESC LIMIT 1", path).Scan(&last)

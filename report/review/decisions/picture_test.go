@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPictures: a decision is about the bytes of the file that was decided, not about its path or time.
+// TestPictures checks that a decision becomes invalid if the file's bytes change, but not if only its time changes.
 func TestPictures(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"same", "touched", "changed", "longer", "gone", "again", "back"} {

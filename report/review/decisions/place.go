@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// Gone is the error when a file of decisions is no longer the one that was opened. Whatever is written to that
-// one would be lost with it.
+// Gone is the error if the decisions file was moved, replaced or changed by another program while it was open.
+// Decisions written to the open file would be lost.
 type Gone struct{ Path, How string }
 
 func (g *Gone) Error() string {
 	return fmt.Sprintf("review: %s: %s while it was open: nothing more is saved", g.Path, g.How)
 }
 
-// place is the open files: the decisions, and SQLite's log of the last ones.
+// place identifies the open files: the database and its write-ahead log.
 type place struct {
 	path      string
 	file, log fs.FileInfo
-	size      int64 // after our last write; the lock keeps other winnows from the file, but not cp
+	size      int64 // after the last write; SQLite's lock does not keep cp from writing
 }
 
 const logEnding = "-wal"
 
-// lookAt returns the files at a path.
+// lookAt returns the identities of the files at a path.
 func lookAt(path string) (p place, err error) {
 	p.path = path
 	if p.file, err = os.Stat(path); err == nil {
@@ -36,7 +36,7 @@ func lookAt(path string) (p place, err error) {
 	return p, err
 }
 
-// describeChange says what happened to the files since they were opened, or "" if nothing did.
+// describeChange describes how the files have changed since they were opened, or returns "" if they have not.
 func (p place) describeChange() string {
 	now, err := lookAt(p.path)
 	switch {
@@ -45,14 +45,14 @@ func (p place) describeChange() string {
 	case err != nil:
 		return err.Error()
 	case !os.SameFile(now.file, p.file) || !os.SameFile(now.log, p.log):
-		return "another file was put in its place"
+		return "it was replaced by another file"
 	case now.size != p.size:
-		return "another program wrote into it"
+		return "another program wrote to the file"
 	}
 	return ""
 }
 
-// Here returns a [*Gone] unless the open file is still the one at the path.
+// Here returns a [*Gone] unless the file at the path is still the open file.
 func (s *Store) Here() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -66,15 +66,15 @@ func (s *Store) checkStillHere() error {
 	return nil
 }
 
-// recordSize records the size of the file after a write.
+// recordSize stores the size of the file after a write.
 func (s *Store) recordSize() {
 	if now, err := lookAt(s.place.path); err == nil && os.SameFile(now.file, s.place.file) {
 		s.place.size = now.size
 	}
 }
 
-// Copy writes all decisions with their history to a new or empty file of decisions. It works as long as the
-// store is open, even if its own file was moved.
+// Copy writes all decisions with their history to a new or empty file. It works as long as the store is open, even if
+// the store's file was moved.
 func (s *Store) Copy(to string) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -88,7 +88,8 @@ func (s *Store) copyStoreTo(to string) error {
 	return nil
 }
 
-// rescueDecisions copies the decisions of a lost file to the folder where it was, or to the folder of temporary files.
+// rescueDecisions writes a copy of the decisions to the folder of the lost file or, if that fails, to the folder for
+// temporary files. It returns gone with the path of the copy.
 func (s *Store) rescueDecisions(gone error) error {
 	name := strings.TrimSuffix(filepath.Base(s.Path), filepath.Ext(s.Path)) + ".rescued-*.db"
 	for _, dir := range []string{filepath.Dir(s.place.path), os.TempDir()} {
@@ -101,7 +102,7 @@ func (s *Store) rescueDecisions(gone error) error {
 			_ = os.Remove(f.Name())
 			return errors.Join(gone, err)
 		}
-		return fmt.Errorf("%w; what was saved before is in %s: rename it to continue", gone, f.Name())
+		return fmt.Errorf("%w; the saved decisions are in %s: rename that file to continue", gone, f.Name())
 	}
 	return gone
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestGone: nothing is acknowledged that would be lost with a file that was moved or removed. What was
-// acknowledged before can be copied, and is saved nearby when the store is closed.
+// TestGone moves, removes or replaces the file of an open store. Further decisions must be refused, earlier decisions
+// can be copied, and Close must save them in the same folder.
 func TestGone(t *testing.T) {
 	for what, c := range map[string]struct {
 		spoil func(path string) error
@@ -26,7 +26,7 @@ func TestGone(t *testing.T) {
 		"its log removed": {func(p string) error { return os.Remove(p + "-wal") }, "moved or removed"},
 		"replaced": {func(p string) error {
 			return errors.Join(os.WriteFile(p+".new", nil, 0o600), os.Rename(p+".new", p))
-		}, "another file was put in its place"},
+		}, "it was replaced by another file"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
@@ -63,7 +63,7 @@ func TestGone(t *testing.T) {
 			if !errors.As(err, &gone) {
 				t.Fatalf("closed with %v", err)
 			}
-			_, name, _ := strings.Cut(err.Error(), "is in ")
+			_, name, _ := strings.Cut(err.Error(), "are in ")
 			name, _, _ = strings.Cut(name, ": rename")
 			for _, file := range []string{saved, name} {
 				again := open(t, file)
@@ -78,7 +78,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestWrittenInto: a write of another program into the open file is noticed before the next decision.
+// TestWrittenInto checks that a write of another program to the open file is detected before the next decision.
 func TestWrittenInto(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
@@ -92,13 +92,13 @@ func TestWrittenInto(t *testing.T) {
 		"again":  func() error { _, err := s.Decide(by("t"), []Change{keepIt("b", 0)}); return err },
 		"undo":   func() error { _, err := s.Undo(by("t")); return err },
 	} {
-		if err := write(); !errors.As(err, new(*Gone)) || !strings.Contains(err.Error(), "wrote into it") {
+		if err := write(); !errors.As(err, new(*Gone)) || !strings.Contains(err.Error(), "another program wrote") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 }
 
-// many returns the bytes of a file with the given number of decisions.
+// many returns the bytes of a decisions file with n decisions.
 func many(t testing.TB, n int) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "d.db")
@@ -117,7 +117,7 @@ func many(t testing.TB, n int) []byte {
 	return data
 }
 
-// TestCut: a file that lost its end is refused, unless nothing was lost with it.
+// TestCut checks that a truncated file is refused, unless all decisions can still be read.
 func TestCut(t *testing.T) {
 	const n = 150
 	data, dir, refused := many(t, n), t.TempDir(), 0
@@ -139,12 +139,12 @@ func TestCut(t *testing.T) {
 		s.Close()
 	}
 	if refused < 50 {
-		t.Errorf("%d files were refused: the test cuts nothing", refused)
+		t.Errorf("only %d truncated files were refused: the test does not truncate", refused)
 	}
 }
 
-// TestUnknownAction: an unknown action, written by another program, is reported with its place and used
-// nowhere.
+// TestUnknownAction checks that an unknown action written by another program is reported with the file's path.
+// Every read of the tables must refuse it.
 func TestUnknownAction(t *testing.T) {
 	for table, use := range map[string]func(*Store) error{
 		"images":  func(s *Store) error { return s.Images(func(Image) error { return nil }) },

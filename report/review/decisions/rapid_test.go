@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// actionsOf returns the contents of the store without the versions.
+// actionsOf removes the versions from the states of a store.
 func actionsOf(m map[string]string) map[string]string {
 	out := map[string]string{}
 	for path, text := range m {
@@ -22,8 +22,8 @@ func actionsOf(m map[string]string) map[string]string {
 	return out
 }
 
-// TestAnyOrder: three tabs act in any order. What is answered is what is stored, a refusal changes nothing,
-// undo and redo are opposites, versions grow by one, and the file says the same when it is opened again.
+// TestAnyOrder lets three tabs act in random order. Returned states must equal stored states, refusals must not change
+// the store, redo must revert undo, versions must increase by one, and a reopened file must have the same states.
 func TestAnyOrder(t *testing.T) {
 	dir, n := t.TempDir(), 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -34,7 +34,7 @@ func TestAnyOrder(t *testing.T) {
 		take := func(list []Image) {
 			for _, i := range list {
 				if i.Version != versions[i.Path]+1 {
-					r.Fatalf("%s went from version %d to %d", i.Path, versions[i.Path], i.Version)
+					r.Fatalf("the version of %s changed from %d to %d", i.Path, versions[i.Path], i.Version)
 				}
 				versions[i.Path] = i.Version
 			}
@@ -80,13 +80,13 @@ func TestAnyOrder(t *testing.T) {
 			after := all(t, s)
 			if err != nil {
 				if diff := cmp.Diff(before, after); diff != "" {
-					r.Fatalf("%v, and yet: %s", err, diff)
+					r.Fatalf("%v, but the store changed: %s", err, diff)
 				}
 				continue
 			}
 			for _, i := range list {
 				if want := said(i); after[i.Path] != want {
-					r.Fatalf("%s: answered %s, stored %s", i.Path, want, after[i.Path])
+					r.Fatalf("%s: returned %s, stored %s", i.Path, want, after[i.Path])
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// everybody returns the contents of the store, one line for each reviewer of an image.
+// everybody returns the contents of the store, with a line for each reviewer of an image.
 func everybody(t *testing.T, s *Store) (lines []string) {
 	t.Helper()
 	if err := s.Images(func(i Image) error {
@@ -22,8 +22,8 @@ func everybody(t *testing.T, s *Store) (lines []string) {
 	return lines
 }
 
-// TestReviewers: each reviewer has a separate decision and note about an image, with separate versions, and
-// cannot undo another reviewer's, not even in the same tab.
+// TestReviewers checks that each reviewer has a separate decision, note and version for each image, and cannot undo
+// another reviewer's decisions, even in the same tab.
 func TestReviewers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
@@ -32,7 +32,7 @@ func TestReviewers(t *testing.T) {
 		t.Helper()
 		list, err := s.Decide(by, []Change{c})
 		if must(t, list, err); list[0].Reviewer != by.Reviewer {
-			t.Errorf("answered for %q", list[0].Reviewer)
+			t.Errorf("got the decision of %q", list[0].Reviewer)
 		}
 	}
 	decide(ann, keepIt("a", 0))
@@ -44,7 +44,7 @@ func TestReviewers(t *testing.T) {
 	}
 	if _, err := s.Decide(ben, []Change{keepIt("a", 0)}); !errors.As(err, new(*Conflict)) ||
 		err.(*Conflict).Images[0].Reviewer != "Ben" {
-		t.Errorf("a version that is past: %v", err)
+		t.Errorf("an old version: %v", err)
 	}
 	undo := func(by Author, want string) {
 		t.Helper()
@@ -61,7 +61,7 @@ func TestReviewers(t *testing.T) {
 	}
 	undo(ann, "undecided  v4")
 	if _, err := s.Undo(ann); !errors.Is(err, ErrNothing) {
-		t.Errorf("another reviewer's was undone: %v", err)
+		t.Errorf("another reviewer's decision was undone: %v", err)
 	}
 	before := everybody(t, s)
 	s.Close()
@@ -70,7 +70,7 @@ func TestReviewers(t *testing.T) {
 	}
 }
 
-// TestEarlierVersion: a file of the version before has tables of tags, questions and answers besides, which stay.
+// TestEarlierVersion opens a file of the oldest version, whose additional table tags must stay.
 func TestEarlierVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)

@@ -5,24 +5,24 @@ import (
 	"fmt"
 )
 
-// version is that of the tables; those of version oldest have others besides, which stay unused.
+// version is the version of the tables that winnow writes, and oldest the oldest version that it reads. Older versions
+// have additional tables, which are not used.
 const (
 	version = 8
 	oldest  = 6
 )
 
-// schema are the statements that create the tables. A row's sum covers its other columns, except for the state of a
-// batch.
+// schema creates the tables. The column sum is a checksum of the row's other columns, except the state of a batch.
 const schema = `
 CREATE TABLE images (
 	path TEXT NOT NULL, reviewer TEXT NOT NULL, given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL,
 	note TEXT NOT NULL, at INTEGER NOT NULL, version INTEGER NOT NULL, change INTEGER NOT NULL,
-	batch INTEGER NOT NULL, -- that made the decision; 0: none
+	batch INTEGER NOT NULL, -- the batch of the decision; 0: none
 	sum INTEGER NOT NULL, PRIMARY KEY (path, reviewer)
 ) WITHOUT ROWID;
 CREATE TABLE batches (
 	batch INTEGER PRIMARY KEY, tab TEXT NOT NULL, at INTEGER NOT NULL, reviewer TEXT NOT NULL,
-	state INTEGER NOT NULL, -- 0 done, 1 undone, 2 done for good, 3 undone for good
+	state INTEGER NOT NULL, -- 0 done, 1 undone, 2 done and cannot be undone, 3 undone and cannot be redone
 	sum INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX batches_of_tab ON batches (tab, state, batch);
@@ -35,7 +35,7 @@ CREATE TABLE history (
 CREATE INDEX history_of_batch ON history (batch);
 CREATE TABLE pictures (
 	n INTEGER PRIMARY KEY, path TEXT NOT NULL,
-	at INTEGER NOT NULL, -- the file had this content at the decisions of this time and later
+	at INTEGER NOT NULL, -- time of the first decision about this content
 	bytes INTEGER NOT NULL, modified INTEGER NOT NULL, content TEXT NOT NULL, sum INTEGER NOT NULL
 );
 CREATE INDEX pictures_of_path ON pictures (path, at);

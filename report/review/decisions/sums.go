@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// SQLite has no sums: a flipped bit in a text or a number stays unnoticed. Each row therefore holds the CRC-32C of its
-// values, which is compared whenever the row is read.
+// SQLite has no checksums, so it does not detect a flipped bit in a text or a number. Each row therefore contains the
+// CRC-32C of its values, which is verified when the file is opened.
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Columns that the sum of a row covers, in order.
+// Columns that the checksum of a row covers, in order.
 var (
 	imageColumns = []string{"path", "reviewer", "given", "action", "label", "note", "at", "version", "change",
 		"batch"}
@@ -25,7 +25,7 @@ var (
 	pictureColumns = []string{"path", "at", "bytes", "modified", "content"}
 )
 
-// sumOf returns the sum of a row's values: texts and integers, each behind its kind.
+// sumOf returns the checksum of a row's values. Each value is preceded by its type.
 func sumOf(values ...any) int64 {
 	var b []byte
 	for _, v := range values {
@@ -36,18 +36,18 @@ func sumOf(values ...any) int64 {
 			b = append(binary.AppendUvarint(append(b, 't'), uint64(len(v))), v...)
 		case Action:
 			b = append(binary.AppendUvarint(append(b, 't'), uint64(len(v))), v...)
-		default: // another program's value
+		default: // a value that winnow does not write
 			b = fmt.Appendf(append(b, '?'), "%T %v", v, v)
 		}
 	}
 	return int64(crc32.Checksum(b, castagnoli))
 }
 
-// ErrChanged is the error for a row that is not what winnow wrote.
-var ErrChanged = errors.New("a stored decision has changed since it was written, by a fault of the disk or by " +
-	"another program: use a copy from before")
+// ErrChanged is the error for a row whose checksum does not match.
+var ErrChanged = errors.New("a stored decision has changed since it was written, because of a disk error or " +
+	"another program: use an older copy")
 
-// compareSums compares the sums of all rows.
+// compareSums verifies the checksums of all rows.
 func compareSums(tx *sql.Tx) error {
 	for table, columns := range map[string][]string{"images": imageColumns, "history": historyColumns,
 		"batches": batchColumns, "pictures": pictureColumns} {

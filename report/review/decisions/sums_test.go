@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sumAgain gives the rows of a file sums that fit, as a program would that knows of them, and closes it.
+// sumAgain updates the checksums of all rows, as a program that knows the checksums would, and closes the file.
 func sumAgain(t *testing.T, db *sql.DB) {
 	t.Helper()
 	tx, err := db.Begin()
@@ -49,7 +49,7 @@ func sumAgain(t *testing.T, db *sql.DB) {
 	}
 }
 
-// noted returns a closed file with decisions of two reviewers, one of them undone.
+// noted returns the bytes of a closed file with decisions of two reviewers, one of them undone.
 func noted(t *testing.T) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "d.db")
@@ -73,7 +73,7 @@ func noted(t *testing.T) []byte {
 	return data
 }
 
-// A flipped bit in what was decided is found, or changes nothing that is served.
+// TestFlips checks that a flipped bit in the file is detected, or does not change the decisions read.
 func TestFlips(t *testing.T) {
 	data, path, found := noted(t), filepath.Join(t.TempDir(), "d.db"), 0
 	served := func() (list []any, err error) {
@@ -100,7 +100,7 @@ func TestFlips(t *testing.T) {
 				break
 			}
 			from += at + len(word)
-			bit := from % (8 * len(word)) // another one each time
+			bit := from % (8 * len(word)) // a different bit for each occurrence
 			spoilt := bytes.Clone(data)
 			spoilt[from-len(word)+bit/8] ^= 1 << (bit % 8)
 			_ = os.Remove(path + "-wal")
@@ -111,16 +111,16 @@ func TestFlips(t *testing.T) {
 			if err != nil {
 				found++
 			} else if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%q at %d: unnoticed (-written +served):\n%s", word, from, diff)
+				t.Errorf("%q at %d: not detected (-written +read):\n%s", word, from, diff)
 			}
 		}
 	}
 	if found < 30 {
-		t.Errorf("%d flips were found: the test flips nothing", found)
+		t.Errorf("only %d flips were detected: the test does not flip bits", found)
 	}
 }
 
-// Decisions on a medium that cannot be written are read from a copy, with those that are still in SQLite's log.
+// TestOpenCopy reads decisions from a read-only folder through a copy, including decisions in the write-ahead log.
 func TestOpenCopy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	if err := os.WriteFile(path, noted(t), 0o600); err != nil {
@@ -142,10 +142,10 @@ func TestOpenCopy(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Dir(copied)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the copy is left: %v", err)
+		t.Errorf("the copy was not removed: %v", err)
 	}
 	after, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(after) != len(before) {
-		t.Errorf("%d files beside it, %d before: %v", len(after), len(before), err)
+		t.Errorf("%d files in the folder, %d before: %v", len(after), len(before), err)
 	}
 }

@@ -1,15 +1,15 @@
-// The page's place is kept in its address, so that a reload, a bookmark or the browser's Back returns to it.
+// The page's place (view, filters, offset) is kept in its URL, so that a reload, a bookmark or Back returns to it.
 
 export const start = { view: "", find: "", class: "", split: "", to: "", kind: "", above: "", below: "", state: "", text: "", sort: "", by: "", lasso: "", like: "", offset: 0, id: "", cards: "" };
 const filters = ["class", "split", "to", "kind", "above", "below", "text", "by", "lasso"];
 export const views = ["data", "suspects", "findings", "map", "search"];
 export const finds = ["copies", "leaks", "outliers", "problems"];
 
-// The view that opens first, and the decisions that each view shows first.
+// The view that opens first, and the decision filter with which each view opens.
 let home = "suspects";
 export const begin = (view) => { home = view; };
 export const usual = (view) => (view === "suspects" ? "undecided" : "all");
-// blank is the place where a view begins.
+// blank returns the place with which a view opens.
 export const blank = (view) => ({ ...start, view, state: usual(view) });
 
 export function read() {
@@ -27,7 +27,7 @@ export function read() {
   return place;
 }
 
-// write puts place into the address; push adds a step to the browser's history.
+// write stores place in the URL; push also adds an entry to the browser's history.
 export function write(place, push) {
   const said = new URLSearchParams(), usually = { ...blank(place.view), view: home };
   for (const [key, value] of Object.entries(usually)) if (place[key] !== value && place[key] !== "") said.set(key, place[key]);

@@ -1,6 +1,6 @@
-// Requests to the server, and whether it answers.
+// Sends requests to the server, and tracks whether the server responds.
 
-// A Failure is a refusal: what was wrong in one line, and the status (0: no answer came).
+// A Failure is the error for a refused request: a message in one line, and the HTTP status (0: no response).
 export class Failure extends Error {
   constructor(message, status, body) {
     super(message);
@@ -9,7 +9,7 @@ export class Failure extends Error {
   }
 }
 
-// connection dispatches "lost" and "found"; lost is the reason while there is no answer.
+// connection dispatches "lost" and "found". While the server does not respond, connection.lost is the reason.
 export const connection = new EventTarget();
 connection.lost = "";
 function hear(lost) {
@@ -18,7 +18,7 @@ function hear(lost) {
   if (Boolean(before) !== Boolean(lost)) connection.dispatchEvent(new Event(lost ? "lost" : "found"));
 }
 
-const patience = 20_000; // ms to wait for an answer
+const patience = 20_000; // ms to wait for a response
 
 async function call(path, options, wait = patience, raw = false) {
   const signals = [AbortSignal.timeout(wait)];
@@ -33,7 +33,7 @@ async function call(path, options, wait = patience, raw = false) {
     throw new Failure(connection.lost, 0);
   }
   if (response.status === 401 || response.status === 403) {
-    hear("winnow was restarted: open the address that it printed.");
+    hear("winnow was restarted: open the URL that it printed.");
     throw new Failure(connection.lost, response.status, body);
   }
   hear("");
@@ -46,7 +46,7 @@ export function ask(path, values = {}, signal = undefined) {
   const query = new URLSearchParams(given).toString();
   return call(query ? `${path}?${query}` : path, { signal });
 }
-// bytes asks for an answer that is not JSON.
+// bytes requests a binary response.
 export const bytes = (path) => call(path, {}, patience, true);
 export const post = (path, body, wait) => call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }, wait);
 export const upload = (path, blob, signal) => call(path, { method: "POST", headers: { "Content-Type": blob.type }, body: blob, signal }, 120_000);

@@ -1,4 +1,4 @@
-// One image of the list: its picture, both labels with examples of both classes, and the buttons that decide.
+// A card of the list: an image, its given and its suggested label with examples of both classes, and decision buttons.
 
 import { el, picture, broken } from "./dom.js";
 import { how, many, means, rank, kinds, reasons, stamp, done, better, file, tail, named } from "./words.js";
@@ -7,7 +7,7 @@ import { typical } from "./typical.js";
 import { called, full } from "./names.js";
 import { remarks } from "./notes.js";
 
-// act reports to page.js which button of a card was pressed.
+// act tells page.js which button of a card was pressed.
 const act = (name, row, event) => store.emit("act", { name, row, event });
 
 export function card(row) {
@@ -32,34 +32,34 @@ export function card(row) {
   mark(article, row);
   return article;
 }
-// tags leave out what the card shows below: copies and problems.
+// tags returns a card's tags, without duplicates and problems, which the card shows below.
 export const tags = (row) => row.kinds.filter((k) => k !== "group" && k !== "problem").map((k) => el("span", { class: `tag ${k}`, title: reasons[k] ?? null }, kinds[k] ?? k));
 
-// found shows what is found of the picture itself: its problems, and its copies.
+// found shows the problems and the duplicates of the image.
 function found(row) {
   const group = row.group ?? [], problems = row.problems ?? [];
   if (!group.length && !problems.length) return "";
   return el("div", { class: "findings" }, ...problems.map((p) => el("p", {}, p)),
-    group.length ? el("p", {}, `same picture: ${many(group.length, "other file")}`) : "",
-    group.length ? el("div", { class: "strip", "data-full": "yes" }, ...group.slice(0, 5).map((p) => example(p, "copy"))) : "");
+    group.length ? el("p", {}, `duplicates: ${many(group.length, "other file")}`) : "",
+    group.length ? el("div", { class: "strip", "data-full": "yes" }, ...group.slice(0, 5).map((p) => example(p, "duplicate"))) : "");
 }
 
-// side shows a class that the image may belong to: the given one or the suggested one.
+// side shows one of the two labels, given or suggested, with examples of the class.
 function side(row, given) {
   const none = !given && !better(row);
   return el("div", { class: given ? "side-class given" : "side-class to" },
     el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given || !none ? means(row, given) : null }, given || !none ? how(row, given) : "")),
-      el("b", { title: full(given ? row.given : row.suggested) }, none ? (row.unjudged ? "–" : row.kinds.includes("outlier") ? "fits no class" : "none fits better") : broken(called(given ? row.given : row.suggested)))),
+      el("b", { title: full(given ? row.given : row.suggested) }, none ? (row.unjudged ? "–" : row.kinds.includes("outlier") ? "fits no class" : "no label fits better") : broken(called(given ? row.given : row.suggested)))),
     none ? "" : el("div", { class: "strip", "data-class": given ? row.given : row.suggested }, ...(given ? row.given_neighbours : row.suggested_neighbours).slice(0, 3).map((p) => example(p, "nearest"))));
 }
-// caption is a file's name with its folder. If there is no room, the folder is cut at its end, and a name longer than three fifths at its beginning.
+// caption shows a file's folder and name. If they do not fit, it cuts the folder's end, and the start of a name wider than 60 %.
 function caption(path) {
   const name = file(path), folder = tail(path).slice(0, -name.length);
   return el("span", { class: "path both", title: path }, folder ? el("span", { class: "folder" }, folder) : "", el("span", { class: "file" }, name));
 }
 const example = (p, what) => picture(p.key, 160, `${what} ${called(p.label)}`, { loading: "lazy", class: what, title: `${what} image labelled ${full(p.label)}\n${p.path}` });
 
-// fill adds typical images, before the nearest ones, to a card that comes into view.
+// fill adds typical images of both classes, before the nearest images, to a card that becomes visible.
 export function fill(article) {
   for (const strip of article.querySelectorAll(".strip:not([data-full])")) {
     strip.dataset.full = "yes";
@@ -71,7 +71,7 @@ export function fill(article) {
   }
 }
 
-// mark updates a card: its decision, whether that is saved, and whether the card is selected.
+// mark updates a card's decision, and whether the decision is saved and the card is selected.
 export function mark(article, row) {
   const waits = store.pending.get(row.id), chosen = store.selected.has(row.id), sign = article.querySelector(".stamp");
   article.classList.toggle("pending", Boolean(waits));
@@ -81,7 +81,7 @@ export function mark(article, row) {
   const differ = article.querySelector(".differ");
   if (differ) differ.hidden = !row.differ;
   article.querySelector(".remarks")?.replaceChildren(...remarks(row).filter(Boolean));
-  sign.title = waits ? "winnow has not confirmed it yet" : row.elsewhere && row.decision ? "Decided in another tab" : "";
+  sign.title = waits ? "The server has not confirmed the decision yet" : row.elsewhere && row.decision ? "Decided in another tab" : "";
   article.querySelector("input").checked = chosen;
   article.setAttribute("aria-label", `${named(row)}: ${row.given ? `given ${called(row.given)}` : "no label"}, ${better(row) ? `suggested ${called(row.suggested)} ${how(row, false)}, ` : row.audited ? "no label fits better, " : ""}${waits ? "not saved yet" : done(row.decision)}${row.note ? ", with a note" : ""}${row.differ ? ", reviewers disagree" : ""}${chosen ? ", selected" : ""}`);
 }

@@ -1,4 +1,4 @@
-// A dialog that chooses another label for an image by typing.
+// A dialog to choose another label for images by typing.
 
 import { get, el, head, open } from "./dom.js";
 import { store } from "./store.js";
@@ -9,7 +9,7 @@ import { how, many, better, named } from "./words.js";
 const dialog = get("chooser"), recent = [];
 let box = null, then = null;
 
-// choose asks for the label of rows and calls decide(name).
+// choose asks for a label for rows and calls decide(name).
 export function choose(rows, decide) {
   then = decide;
   const input = el("input", { id: "chooser-input", spellcheck: "false", "aria-label": "Label", placeholder: "type a part of its name" });
@@ -31,11 +31,11 @@ function pick(name) {
   then(name);
 }
 
-// The likely labels come first: winnow's suggestion, those chosen lately, then all classes.
+// Likely labels are first: winnow's suggestion, recently chosen labels, then all classes.
 function options(rows) {
   const names = new Map();
   if (rows.length === 1 && better(rows[0])) names.set(rows[0].suggested, ["suggested", how(rows[0], false)].filter(Boolean).join(", "));
   for (const name of recent) if (!names.has(name)) names.set(name, "chosen before");
-  for (const c of store.session.classes) if (!names.has(c.name)) names.set(c.name, rows.length === 1 && c.name === rows[0].given ? "given label: keep it" : many(c.images, "image"));
+  for (const c of store.session.classes) if (!names.has(c.name)) names.set(c.name, rows.length === 1 && c.name === rows[0].given ? "given label: keeps it" : many(c.images, "image"));
   return [...names].map(([name, note]) => ({ name, text: called(name), note }));
 }

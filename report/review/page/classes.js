@@ -1,4 +1,4 @@
-// The classes of the set with their sizes, and how the set was read. Both stand next to the grid of all images.
+// The classes of the data set with their sizes, and how the data set was read, next to the grid of all images.
 
 import { get, el, broken } from "./dom.js";
 import { store } from "./store.js";
@@ -6,7 +6,7 @@ import { called } from "./names.js";
 import { match } from "./combobox.js";
 import { count, many } from "./words.js";
 
-const most = 200; // classes listed at once
+const most = 200; // maximum number of classes listed
 let order = "name";
 
 export function classes() {
@@ -34,7 +34,7 @@ function draw() {
   if (held) [...get("class-list").querySelectorAll("button")].find((b) => b.dataset.class === held)?.focus();
 }
 
-// reading says what was read, and what was left out.
+// reading summarizes what was read and what was left out.
 function reading() {
   const { reading: r, images, splits, classes: list, manifest } = store.session, named = list.filter((c) => c.images > 0).length;
   const bare = images - r.labelled;

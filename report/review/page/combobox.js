@@ -1,12 +1,12 @@
-// A field to choose one of many names by typing: ARIA's editable combobox with a list.
+// A field to choose one of many names by typing: an editable combobox with a list box, as ARIA defines it.
 
 import { el } from "./dom.js";
 import { count } from "./words.js";
 
-const most = 60; // names shown at once
+const most = 60; // maximum number of names shown
 
-// match orders options by where their text or name matches what was typed: at its start, at the start of a word,
-// anywhere, or as letters in order.
+// match returns the options whose text or name matches the typed text, best match first: at the start, at the start of a
+// word, anywhere, or as letters in the same order.
 export function match(options, typed) {
   const q = typed.trim().toLowerCase();
   if (!q) return options;
@@ -15,7 +15,7 @@ export function match(options, typed) {
     const best = Math.min(grade(option.name, q), grade(option.text, q));
     if (best < 4) out.push({ ...option, best });
   }
-  return out.sort((a, b) => a.best - b.best); // stable: equal grades stay in the order of the names
+  return out.sort((a, b) => a.best - b.best); // stable: equal matches stay in the order of the names
 }
 function grade(name, q) {
   const low = name.toLowerCase(), at = low.indexOf(q);
@@ -29,8 +29,8 @@ function inOrder(low, q) {
   return q.length > 1;
 }
 
-// combobox turns input into a combobox. options() returns [{name, text, note}] in order; text is shown. pick(name) is
-// called with the choice, or with "" when an empty field is confirmed. fixed: the list is always open.
+// combobox turns input into a combobox. options() returns [{name, text, note}] in order; the list shows text. pick(name)
+// is called with the chosen name, or with "" when an empty field is confirmed. fixed keeps the list open.
 export function combobox(input, { options, pick, label, fixed = false, none = "no such class" }) {
   const list = el("ul", { id: `${input.id}-list`, role: "listbox", "aria-label": label, class: "options", hidden: !fixed });
   for (const [k, v] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-expanded": String(fixed), "aria-controls": list.id, autocomplete: "off", autocapitalize: "off" })) input.setAttribute(k, v);

@@ -1,12 +1,12 @@
-// An image was decided in two places: shows both decisions and asks which one to keep.
+// A dialog for images that were decided in two tabs. It shows both decisions and asks which of them to keep.
 
 import { get, el, open } from "./dom.js";
 import { done, many, tail, count } from "./words.js";
 
 const shown = 6;
 
-// settle asks about conflicts [{id, path, decision (theirs), mine}] and answers "mine", "theirs" or "cancel".
-// others is the number of images in the same step that no other tab changed.
+// settle asks about conflicts [{id, path, decision (theirs), mine}] and returns "mine", "theirs" or "cancel".
+// others is the number of images in the same batch without a conflict.
 export function settle(conflicts, others) {
   const dialog = get("conflict"), back = document.activeElement;
   const decided = (d) => done(d?.action === "undecided" ? null : d);

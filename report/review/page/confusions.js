@@ -1,4 +1,4 @@
-// Which classes are confused: the most frequent pairs as a list next to the images, and all pairs as a map.
+// The confused classes: a list of the most frequent pairs next to the images, and a map of all pairs.
 
 import { get, el, svg, head, open, broken } from "./dom.js";
 import { ask } from "./api.js";
@@ -6,7 +6,7 @@ import { store } from "./store.js";
 import { called, full } from "./names.js";
 import { count, ofList, listName, many } from "./words.js";
 
-const listed = 8, mapped = 20, rows = 300, longest = 200; // pairs next to the images, classes on the map, pairs in its table, the width of a name on the map
+const listed = 8, mapped = 20, rows = 300, longest = 200; // pairs in the list, classes on the map, rows of its table, width of a name in px
 
 export async function confusions() {
   get("map-open").addEventListener("click", show);
@@ -33,7 +33,7 @@ export async function show() {
   const { pairs } = await ask("/api/confusions", { limit: rows });
   const shown = order(pairs);
   dialog.replaceChildren(head("map-name", "Confusion map"),
-    pairs.length === 0 ? el("p", {}, `No ${listName()} looks like another class.`) : el("div", { class: "map" },
+    pairs.length === 0 ? el("p", {}, `No ${listName()} has a suggested label of another class.`) : el("div", { class: "map" },
       el("figure", { tabindex: "0" }, drawing(pairs, shown), el("figcaption", { class: "soft" }, `Rows: given label; columns: suggested label. The darker a cell, the more ${listName(true)}. Shown are the ${shown.length} most confused of ${many(store.session.classes.length, "class", "classes")}. The table lists the same pairs.`)),
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Pairs of classes" }, table(pairs))));
 }
@@ -45,7 +45,7 @@ function table(pairs) {
       el("td", {}, count(p.suspects)), el("td", {}, count(p.decided)), el("td", {}, count(p.accepted))))));
 }
 
-// order returns the classes of the most frequent pairs, each next to the one it is most confused with.
+// order returns the classes of the most frequent pairs, each next to the class with which it is most confused.
 export function order(pairs) {
   const links = new Map(), add = (a, b, n) => { if (!links.has(a)) links.set(a, new Map()); links.get(a).set(b, (links.get(a).get(b) ?? 0) + n); };
   for (const p of pairs) {
@@ -64,7 +64,7 @@ export function order(pairs) {
   return out;
 }
 
-// widths measures names as the map draws them; a name too wide for the map ends in ….
+// widths measures the names in the map's font, and shortens names that are too wide with ….
 function widths(names) {
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = `14px ${getComputedStyle(document.body).fontFamily}`;

@@ -1,8 +1,8 @@
-// Elements of the page. Text is always a text node, never markup, because anyone may have written labels and paths.
+// Builds the page's elements. Text is always a text node, never markup, because labels and paths are untrusted.
 
 export const get = (id) => document.getElementById(id);
 
-// el builds an element: attributes, listeners (onclick: …), children (elements or text). null and false are left out.
+// el builds an element with attributes, listeners (onclick: …) and children (elements or text). It skips null and false.
 export function el(name, attributes = {}, ...children) {
   const e = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -14,7 +14,7 @@ export function el(name, attributes = {}, ...children) {
   return e;
 }
 
-// svg is el for drawings.
+// svg is like el for SVG elements.
 export function svg(name, attributes = {}, ...children) {
   const e = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -25,10 +25,10 @@ export function svg(name, attributes = {}, ...children) {
   return e;
 }
 
-// broken returns a name that may break after each of its words.
+// broken returns a name that allows line breaks between its words.
 export const broken = (name) => name.split(/(?<=[_\-./])/).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
 
-// picture shows a thumbnail, or a placeholder if the file cannot be read. Tiny pictures are not smoothed.
+// picture returns a thumbnail, or a placeholder if the file cannot be read. Tiny images are enlarged without smoothing.
 export function picture(key, size, alt, attributes = {}) {
   const img = el("img", { alt, decoding: "async", draggable: "false", ...attributes });
   img.addEventListener("load", () => img.classList.toggle("tiny", Math.max(img.naturalWidth, img.naturalHeight) <= 64));
@@ -38,13 +38,13 @@ export function picture(key, size, alt, attributes = {}) {
 }
 export const thumb = (key, size) => `/thumb/${encodeURIComponent(key)}?size=${size}`;
 
-// head is a dialog's first line: its name and a button to close it.
+// head returns the first line of a dialog: its title and a button to close it.
 export function head(id, name, ...more) {
   return el("div", { class: "head" }, el("h2", { id }, name), el("span", { class: "gap" }), ...more,
     el("button", { type: "button", class: "icon", "aria-label": "Close", onclick: (e) => e.currentTarget.closest("dialog").close() }, "✕"));
 }
 
-// open shows a dialog; a click outside closes it.
+// open shows a dialog that closes on a click outside of it.
 export function open(dialog) {
   if (!dialog.open) dialog.showModal();
   dialog.onmousedown = (e) => { if (e.target === dialog && dialog.role !== "alertdialog") dialog.close(); };

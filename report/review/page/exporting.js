@@ -1,4 +1,4 @@
-// The corrected manifest, written by the server or downloaded.
+// The dialog to write the corrected manifest on the server, or to download it.
 
 import { get, el, head, open } from "./dom.js";
 import { post, Failure } from "./api.js";
@@ -13,7 +13,7 @@ export function exporting() {
 function show() {
   const dialog = get("exported"), { whole: counts } = store.session, answer = el("div", { role: "status" });
   const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, "Write the file");
-  write.hidden = !store.session.out; // no file to write; it can still be downloaded
+  write.hidden = !store.session.out; // without an output file, the manifest can only be downloaded
   dialog.replaceChildren(head("exported-name", "Export the corrected manifest"),
     el("p", {}, `The file has all rows of the manifest, without the ${many(counts.drop, "dropped image")} and with a new label for ${many(counts.relabel, "relabelled image")}. All other images keep their given labels: those not decided, unsure (${count(counts.unsure)}), or without a majority of the reviewers (${count(counts.disagreed)}).`),
     nextSteps(),
@@ -23,7 +23,7 @@ function show() {
   if (!write.hidden) write.focus();
 }
 
-// nextSteps says how to continue with the decisions.
+// nextSteps shows the commands to run after the review.
 function nextSteps() {
   const { out, next } = store.session;
   return el("div", { class: "next-steps" }, el("p", {}, out ? "Press Export…, or end winnow with Ctrl-C: both write " : "End winnow with Ctrl-C. All decisions are kept.", out ? el("code", {}, out) : "", out ? ". Then train on it:" : " Then:"),

@@ -1,4 +1,4 @@
-// The filters next to the list, and the tabs above it.
+// The filters next to the list, and the decision tabs above it.
 
 import { get, el } from "./dom.js";
 import { store, anywhere } from "./store.js";
@@ -77,15 +77,15 @@ function draw() {
   get("compact").setAttribute("aria-pressed", String(place.cards === "compact"));
 }
 
-// sorts are the orders of a view.
+// sorts returns the sort orders that a view offers.
 function sorts() {
   const score = [["suspect", "score, lowest first"], ["least", "score, highest first"]], all = [["class", "given label"], ["path", "path"]];
-  if (store.view === "data") return [["", "as in the data"], ...(store.session.total ? score : []), ...all];
-  if (store.session.learns && store.place.state === "undecided") return [["", "likeliest wrong, learned from your decisions"], ...score, ...all];
+  if (store.view === "data") return [["", "manifest order"], ...(store.session.total ? score : []), ...all];
+  if (store.session.learns && store.place.state === "undecided") return [["", "most likely wrong, learned from your decisions"], ...score, ...all];
   return [["", score[0][1]], score[1], ...all];
 }
 
-// others offers the decisions of all reviewers, if there is more than one.
+// others shows the choice of a reviewer whose decisions the filter uses, if there are several reviewers.
 function others() {
   const names = store.session.reviewers.map((r) => r.name).filter((name) => name !== me()), { by } = store.place, select = form.elements.by;
   get("by").hidden = names.length === 0 && by === "";
@@ -95,7 +95,7 @@ function others() {
   select.value = by;
 }
 
-// another goes to the next class (by: 1) or the previous one (-1) that still has suspects to decide.
+// another goes to the next (by: 1) or the previous (by: -1) class with undecided suspects.
 export function another(by) {
   const list = store.session.classes, n = list.length, at = list.findIndex((c) => c.name === store.place.class);
   for (let i = 1; i <= n; i++) {

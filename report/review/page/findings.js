@@ -1,5 +1,5 @@
-// What an audit found besides suspects, in groups that one click decides: duplicates, duplicates in two splits, outliers, and
-// pictures with problems.
+// The view Findings: an audit's findings other than suspects, in groups that one click decides. They are duplicates,
+// duplicates in different splits, outliers, and images with problems.
 
 import { get, el } from "./dom.js";
 import { store } from "./store.js";
@@ -11,10 +11,10 @@ import { choose } from "./chooser.js";
 
 const titles = { copies: "Duplicates", leaks: "Leaks", outliers: "Outliers", problems: "Problems" };
 const notes = {
-  copies: "Files with the same picture, perhaps scaled, mirrored, cropped a little or saved again. Groups whose labels contradict each other come first.",
-  leaks: "Copies of one picture in different splits: what is measured on the one was seen in the other.",
-  outliers: "Images far from all but a few of the set, whatever their labels. The farthest come first.",
-  problems: "Measured when the images were read: dark, bright, blurred, little information, odd sizes and shapes, grey among coloured ones.",
+  copies: "Files that show the same image, perhaps scaled, mirrored, slightly cropped or saved again. Groups with different labels are first.",
+  leaks: "Duplicates in different splits: an image used for testing is also used for training, which biases the results.",
+  outliers: "Images unlike nearly all others, whatever their labels. The farthest are first.",
+  problems: "Measured when the images were read: dark, bright, blurred, with little detail, of unusual size or shape, or grey among colour images.",
 };
 
 export function findings() {
@@ -30,7 +30,7 @@ function draw() {
   get("find-note").textContent = notes[find];
 }
 
-// group draws a group, with the decisions that fit its kind.
+// group draws a group with the decision buttons for its kind.
 export function group(g, number) {
   const { finding: find } = store, { rows } = g, part = (words, title, decide) => el("button", { type: "button", title, onclick: decide }, words);
   const all = (words, action, title) => part(words, title, () => decideAll(rows, () => ({ action })));
@@ -45,10 +45,10 @@ export function group(g, number) {
 const decideAll = (rows, way) => store.emit("group", { rows, way });
 
 function title(g) {
-  if (store.finding === "problems") return `${many(g.images, "picture")}: ${g.why}`;
+  if (store.finding === "problems") return `${many(g.images, "image")}: ${g.why}`;
   if (store.finding === "outliers") return many(g.images, "outlier");
   const labels = new Set(g.rows.map((r) => r.given)), splits = [...new Set(g.rows.map((r) => r.split))];
-  return [many(g.images, "copy", "copies"), labels.size > 1 ? `labels contradict: ${[...labels].slice(0, 3).map((l) => called(l) || "none").join(", ")}` : called([...labels][0]) || "no label", splits.length > 1 ? `in ${splits.join(" and ")}` : ""].filter(Boolean).join("; ");
+  return [many(g.images, "duplicate"), labels.size > 1 ? `different labels: ${[...labels].slice(0, 3).map((l) => called(l) || "none").join(", ")}` : called([...labels][0]) || "no label", splits.length > 1 ? `in ${splits.join(" and ")}` : ""].filter(Boolean).join("; ");
 }
 function why(row) {
   if (store.finding === "problems") return row.problems.join("; ");
@@ -56,13 +56,13 @@ function why(row) {
   return [row.split, row.verdict === "look" ? "look" : ""].filter(Boolean).join(", ");
 }
 
-// copies are the decisions about copies of a picture: which of them stays, and with which label.
+// copies returns the decision buttons for a group of duplicates: which of them to keep, and with which label.
 function copies(g) {
   const { rows } = g, labels = [...new Set(g.rows.map((r) => r.given))], splits = [...new Set(rows.map((r) => r.split))], likely = g.likely || (labels.length === 1 ? labels[0] : "");
   const stays = rows.find((r) => r.given === likely) ?? rows[0];
   const one = el("button", { type: "button", title: `Keep ${stays.path} and remove the others from the data set`, onclick: () => decideAll(rows, (row) => ({ action: row.id === stays.id ? "keep" : "drop" })) }, "Keep one, drop the others");
-  const from = store.finding === "leaks" ? splits.map((split) => el("button", { type: "button", title: `Remove the copies in ${split} from the data set`, onclick: () => decideAll(rows.filter((r) => r.split === split), () => ({ action: "drop" })) }, `Drop from ${split}`)) : [];
-  const as = labels.length > 1 && likely ? [el("button", { type: "button", title: "This label is likelier, by the audit", onclick: () => decideAll(rows, (row) => (row.given === likely ? { action: "keep" } : { action: "relabel", label: likely })) }, `All are ${called(likely)}`)] : [];
-  const whole = labels.length === 1 && store.finding === "copies" ? [el("button", { type: "button", title: "All copies stay with their labels", onclick: () => decideAll(rows, () => ({ action: "keep" })) }, "Keep all")] : [];
+  const from = store.finding === "leaks" ? splits.map((split) => el("button", { type: "button", title: `Remove the duplicates in ${split} from the data set`, onclick: () => decideAll(rows.filter((r) => r.split === split), () => ({ action: "drop" })) }, `Drop from ${split}`)) : [];
+  const as = labels.length > 1 && likely ? [el("button", { type: "button", title: "The audit finds this label more likely", onclick: () => decideAll(rows, (row) => (row.given === likely ? { action: "keep" } : { action: "relabel", label: likely })) }, `All are ${called(likely)}`)] : [];
+  const whole = labels.length === 1 && store.finding === "copies" ? [el("button", { type: "button", title: "Keep all duplicates with their labels", onclick: () => decideAll(rows, () => ({ action: "keep" })) }, "Keep all")] : [];
   return [...as, ...(store.finding === "leaks" ? from : [one]), ...whole];
 }

@@ -1,11 +1,11 @@
-// What to try first, above all images while nothing is decided.
+// Suggestions of what to try first, shown above all images while there are no decisions.
 
 import { get, el } from "./dom.js";
 import { store } from "./store.js";
 import { count, many } from "./words.js";
 import { to } from "./views.js";
 
-const closed = "winnow-first"; // in the browser's storage
+const closed = "winnow-first"; // key in the browser's local storage
 
 export function first() {
   store.addEventListener("view", draw);
@@ -15,13 +15,13 @@ export function first() {
 const key = (name) => el("kbd", {}, name);
 const link = (words, view) => el("button", { type: "button", class: "plain", onclick: () => to(view) }, words);
 
-// steps are the things to try that this set has.
+// steps returns the suggestions that apply to this data set.
 function steps({ kinds, findings, similar }) {
   const found = Object.entries(findings).reduce((sum, [kind, n]) => sum + (kind === "leaks" ? 0 : n), 0);
   return [
-    kinds.suspect > 0 && [link("Suspects", "suspects"), `: ${many(kinds.suspect, "label")} to decide about. `, key("A"), " takes the suggested label, ", key("K"), " keeps the given one, ", key("D"), " drops the image, ", key("U"), " undoes."],
-    found > 0 && [link("Findings", "findings"), `: ${count(found)} ${found === 1 ? "group" : "groups"} of duplicates, outliers and odd images, each decided with one click.`],
-    similar && [link("Map", "map"), ": draw a lasso around points of one class that lie apart, and decide about them."],
+    kinds.suspect > 0 && [link("Suspects", "suspects"), `: ${many(kinds.suspect, "label")} to review. `, key("A"), " accepts the suggested label, ", key("K"), " keeps the given label, ", key("D"), " drops the image, ", key("U"), " undoes."],
+    found > 0 && [link("Findings", "findings"), `: ${count(found)} ${found === 1 ? "group" : "groups"} of duplicates, outliers and images with problems, each decided with one click.`],
+    similar && [link("Map", "map"), ": draw a lasso around points far from the rest of their class, and decide about them."],
   ].filter(Boolean);
 }
 

@@ -1,4 +1,4 @@
-// The list of images, one page at a time. However long the list is, the document holds only the cards of one page.
+// The list of images. The document contains only the cards of the current page, however long the list is.
 
 import { get, el, thumb } from "./dom.js";
 import { card, mark, fill } from "./card.js";
@@ -10,7 +10,7 @@ import { count, listName, many } from "./words.js";
 import { drain } from "./outbox.js";
 
 const list = get("grid"), cards = new Map(); // id → article
-let seen = null, origin = -1, held = -1; // the card where a selection with Shift began, the current card when a mouse button went down
+let seen = null, origin = -1, held = -1; // origin: the card where a Shift selection started; held: the current card at mousedown
 
 export function grid() {
   seen = new IntersectionObserver((entries) => {
@@ -75,7 +75,7 @@ function touch(id) {
   if (row && cards.has(id)) for (const article of list.querySelectorAll(`article[data-id="${id}"]`)) mark(article, row);
 }
 
-// stand marks the current card; the Tab key stops only at its parts.
+// stand marks the current card. Tab stops only at parts of the current card.
 function stand() {
   for (const [id, article] of cards) {
     const current = store.row?.id === id;
@@ -91,7 +91,7 @@ export function focus() {
   article?.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 
-// step moves by a card, or by a row of cards; with Shift it selects the cards on the way.
+// step moves the current card by one card or by one row of cards. With Shift, it selects the cards in between.
 export function step(by, line, selecting) {
   const from = store.current;
   const across = line ? Math.max(1, store.rows.findIndex((r) => cards.get(r.id).offsetTop > cards.get(store.rows[0].id).offsetTop)) : 1;
@@ -104,7 +104,7 @@ export function step(by, line, selecting) {
   focus();
 }
 export const before = () => held;
-// stretch selects all cards from the beginning of the selection to a card.
+// stretch selects all cards from the start of the selection to a card.
 export function stretch(from, to) {
   if (origin < 0 || store.selected.size === 0) origin = from;
   store.selected.clear();
@@ -114,8 +114,8 @@ export function stretch(from, to) {
 }
 export function pick(i) { origin = i; store.select(store.rows[i].id); }
 
-// turn goes to another page. Until that page is loaded, keys neither turn again nor decide: they would act on the image
-// that was decided last.
+// turn goes to another page. Until that page is loaded, keys neither turn pages nor decide, because they would act on
+// the image that was decided last.
 let turning = false;
 export const turns = () => turning;
 async function turn(step) {
@@ -124,13 +124,13 @@ async function turn(step) {
   try { await step(); } finally { turning = false; }
 }
 
-// next goes to the next page, once everything decided on this one is saved.
+// next goes to the next page after all decisions on this page are saved.
 export const next = () => turn(async () => {
   await drain();
   if (store.pending.size > 0) return store.say("Some decisions on this page are not saved yet: try again when they are");
   const { place, total } = store, ended = place.offset + store.length >= total;
   if (ended && (place.state !== "undecided" || store.after() > place.offset)) return store.say("This is the end of the list");
-  const offset = ended ? 0 : store.after(); // at the end of the images to decide: back to those that were skipped
+  const offset = ended ? 0 : store.after(); // after the last page, start again with the skipped images
   await store.go({ offset }, false);
   focus();
 });
@@ -142,7 +142,7 @@ export const previous = () => turn(async () => {
   focus();
 });
 
-// advance goes to the next undecided image of this page, then to the next page.
+// advance goes to the next undecided image of this page or, if there is none, to the next page.
 export async function advance(from = store.current) {
   const open = (r) => !r.decision && !store.pending.has(r.id);
   const after = store.rows.findIndex((r, i) => i > from && open(r));

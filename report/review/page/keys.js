@@ -1,13 +1,13 @@
-// The keyboard: what each key does. The help shows the same table.
+// The table of keyboard shortcuts, which the help shows, and the listener for the keys.
 
 import { get, el, head, open } from "./dom.js";
 
 let on = localStorage.getItem("winnow-keys") !== "off";
 
-// keys listens; acts has a function for every name of the table.
+// keys installs the listener. acts has a function for every name in the table.
 export function keys(acts) {
   document.addEventListener("keydown", (e) => {
-    if (e.repeat && e.key === "Enter" && e.target.matches("button")) return e.preventDefault(); // a key that is held down acts once
+    if (e.repeat && e.key === "Enter" && e.target.matches("button")) return e.preventDefault(); // a key that is held down presses a button only once
     const name = meaning(e);
     if (!name || !acts[name]) return undefined;
     if (acts[name](e) !== false) e.preventDefault();
@@ -34,21 +34,21 @@ function meaning(e) {
 const table = [
   ["K", "keep: the given label is right"], ["D", "drop: remove the image from the data set"], ["A", "accept the suggested label"], ["L or /", "choose another label by typing"], ["Q", "unsure: the label stays as given"], ["W", "write a note"], ["C", "make the image undecided again"],
   ["U or Ctrl+Z", "undo"], ["Shift+U or Ctrl+Y", "redo"], ["←, →, ↑, ↓", "move between images"], ["Home, End", "first, last image of the page"], ["[, ]", "previous, next page"], ["1 to 5", "the views: data, suspects, findings, map, search"],
-  ["Enter", "show the image large; Esc: back"], ["X, Shift+arrows", "select several images, then decide them at once; by mouse with Ctrl or Shift"], ["G", "select the group of findings"], ["N, Shift+N", "next, previous class with images of the list left"],
-  ["Z", "zoom into the image; +, −, 0, 1, arrows"], ["S", "similar images: to this one, or to the centre of those selected; Esc: back"], ["M", "confusion map"], ["?", "this help"]];
+  ["Enter", "show the image large; Esc: back"], ["X, Shift+arrows", "select several images, then decide them at once; by mouse with Ctrl or Shift"], ["G", "select the group of findings"], ["N, Shift+N", "next, previous class with undecided images"],
+  ["Z", "zoom into the image; +, −, 0, 1, arrows"], ["S", "images similar to this image, or to the centre of the selected images; Esc: back"], ["M", "confusion map"], ["?", "this help"]];
 
 const numbers = [
-  ["#12", "place in the list: 1 is the label that looks most wrong"], ["3.0 % right", "probability that this label is right, by the audit"],
-  ["score 0.12", "used if the audit has no probabilities: the lower the score of the given label, the more suspect it is"], ["not judged", "the only image of its class: there is nothing to compare it with"],
-  ["fit −3.2", "how near the image is to the others of the set: the further below 0, the less it fits; below −2.75 it is an outlier"], ["2 of 3 wrong", "of 3 labels decided for sure, 2 were dropped or relabelled; in brackets the 95 % confidence interval of that share"],
-  ["reviewers disagree", "reviewers who are sure decided differently: the export contains what more than half of them decided, else the label stays as given"]];
+  ["#12", "rank in the list: 1 is the most suspect label"], ["3.0 % right", "probability that this label is right, by the audit"],
+  ["score 0.12", "used if the audit has no probabilities: the lower the score of the given label, the more suspect the label"], ["not judged", "the only image of its class: there is nothing to compare it with"],
+  ["fit −3.2", "how similar the image is to the other images: the further below 0, the less it fits; below −2.75 it is an outlier"], ["2 of 3 wrong", "of 3 labels decided as right or wrong, 2 were dropped or relabelled; the 95 % confidence interval of this share is in parentheses"],
+  ["reviewers disagree", "reviewers who were sure decided differently: the export uses the decision of more than half of them, otherwise the given label"]];
 
 export function show() {
   const dialog = get("helping"), box = el("input", { type: "checkbox", id: "single" });
   box.checked = on;
   box.addEventListener("change", () => { on = box.checked; localStorage.setItem("winnow-keys", on ? "on" : "off"); document.documentElement.dataset.keys = on ? "on" : "off"; });
   dialog.replaceChildren(head("helping-name", "How to review"),
-    el("p", {}, "Each card shows an image with the label it was given and the label that winnow suggests. Below each label are images of that class: typical ones (dashed frame) and those that look most like this image. Decide which label is right. Every decision is saved at once and can be undone."),
+    el("p", {}, "Each card shows an image with its given label and the label that winnow suggests. Below each label are images of that class: typical images (dashed frame) and the images most similar to this image. Decide which label is right. Every decision is saved immediately and can be undone."),
     el("dl", { class: "keys" }, ...table.flatMap(([k, words]) => [el("dt", {}, ...k.split(/( or |, )/).map((part) => (/^( or |, )$/.test(part) ? part : el("kbd", {}, part)))), el("dd", {}, words)])),
     el("h3", {}, "What the numbers mean"), el("dl", { class: "keys" }, ...numbers.flatMap(([name, words]) => [el("dt", {}, name), el("dd", {}, words)])),
     el("label", { class: "check" }, box, " Use single-letter keys (turn this off if you use speech input)"));

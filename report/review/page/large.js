@@ -1,4 +1,4 @@
-// One image, large: the picture, both classes, and any example next to it for comparison.
+// The large view of an image: the image, both classes, and optionally an example next to it for comparison.
 
 import { get, el, head, open, picture, thumb, broken } from "./dom.js";
 import { how, means, rank, fits, many, number, stamp, done, better, file, tail, named } from "./words.js";
@@ -10,12 +10,12 @@ import { voices } from "./notes.js";
 import { zoom } from "./zoom.js";
 
 const dialog = get("focus");
-let guest = null; // a row that is not on this page of the list
+let guest = null; // the row shown, if it is not on the list's current page
 let drawn = 0; // time of the last drawing, in ms
 
 export const shown = () => (dialog.open ? guest ?? store.row : null);
 export const visiting = () => guest !== null;
-// fresh: the image has just appeared, so the second click of a double click is not meant for it.
+// fresh reports whether the image has just appeared: the second click of a double click must not act on it.
 export const fresh = () => dialog.open && performance.now() - drawn < 300;
 
 export function large() {
@@ -30,7 +30,7 @@ export function large() {
   });
 }
 
-// show opens the current row, or a guest: a row from anywhere.
+// show opens the current row, or a guest, which is a row that is not on the list's current page.
 export function show(row = null) {
   guest = row && store.index(row.id) < 0 ? row : null;
   if (guest) store.guests.set(guest.id, guest);
@@ -54,9 +54,9 @@ function draw() {
     el("div", { class: "large" },
       el("div", { class: "shots" }, shot),
       el("div", { class: "evidence" }, el("section", { class: "class-panel voices" }),
-        row.given ? panel(row, true) : el("p", { class: "soft" }, "This image has no label."), better(row) ? panel(row, false) : row.audited ? el("p", { class: "soft" }, row.unjudged ? means(row, true) : "No other class fits this image better than the given one.") : "",
-        row.problems?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Problems of the picture"), el("ul", {}, ...row.problems.map((p) => el("li", {}, p)))) : "",
-        copies(row).length ? el("section", { class: "class-panel" }, el("h3", {}, row.group?.length ? "Copies: other files with the same picture" : "Nearly identical images with another label"), strip(copies(row), "copy", true)) : "")),
+        row.given ? panel(row, true) : el("p", { class: "soft" }, "This image has no label."), better(row) ? panel(row, false) : row.audited ? el("p", { class: "soft" }, row.unjudged ? means(row, true) : "No other class fits this image better than the given label.") : "",
+        row.problems?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Problems of the image"), el("ul", {}, ...row.problems.map((p) => el("li", {}, p)))) : "",
+        copies(row).length ? el("section", { class: "class-panel" }, el("h3", {}, row.group?.length ? "Duplicates: other files with the same image" : "Nearly identical images with another label"), strip(copies(row), "duplicate", true)) : "")),
     el("div", { class: "acts big" },
       act("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), act("drop", "Drop", "D", { title: "Remove the image from the data set" }),
       act("accept", better(row) ? `Accept: ${short(called(row.suggested))}` : "Accept", "A", { class: "accept", disabled: !better(row), title: better(row) ? `Change the label to ${full(row.suggested)}` : null }), act("choose", "Label…", "L", { title: "Choose another label" }), act("unsure", "Unsure", "Q", { title: "You are not sure: the label stays as given" }),
@@ -65,14 +65,14 @@ function draw() {
   if (again) (dialog.querySelector(`[data-act="${again}"]:not(:disabled)`) ?? dialog.querySelector(".acts button:not(:disabled)"))?.focus();
 }
 
-// copies are the other pictures of a row's group, or those with other labels if the audit has no groups.
+// copies returns the other images of a row's group of duplicates or, if the audit has no groups, those with other labels.
 const copies = (row) => (row.group?.length ? row.group : row.copies ?? []);
 
-// zoomable is a picture that opens its file when it is clicked.
+// zoomable makes an image that shows its file in the zoom dialog when it is clicked.
 const zoomable = (row, shot) => el("button", { type: "button", class: "zoomable", "data-act": "zoom", title: "Zoom (Z)", "aria-label": `Zoom: ${file(row.path)}`, onclick: () => zoom(row) }, shot);
 const short = (name) => (name.length > 18 ? `${name.slice(0, 17)}…` : name);
 
-// whole shows the thumbnail at once, and the file itself when it is loaded.
+// whole shows the thumbnail immediately, and the image file when it is loaded.
 function whole(row) {
   const small = picture(row.key, 512, `${named(row)}: ${file(row.path)}`, { class: "whole" }), full = new Image();
   full.onload = () => { if (Math.max(full.naturalWidth, full.naturalHeight) > 512) small.src = full.src; };
@@ -95,7 +95,7 @@ function strip(list, what, labelled) {
     picture(p.key, 160, ""), labelled ? el("small", {}, called(p.label)) : "")));
 }
 
-// compare shows an example next to the image, or removes it again.
+// compare shows an example next to the image, or removes the example.
 function compare(button, p, what) {
   const shots = dialog.querySelector(".shots"), on = button.getAttribute("aria-pressed") === "true";
   for (const b of dialog.querySelectorAll(".example[aria-pressed=true]")) b.setAttribute("aria-pressed", "false");
@@ -105,7 +105,7 @@ function compare(button, p, what) {
   shots.append(el("figure", { class: "shot held" }, zoomable(p, picture(p.key, 512, `${what} image labelled ${called(p.label)}`, { class: "whole" })), el("figcaption", {}, el("b", {}, called(p.label)), ` · ${what} · ${tail(p.path)}`)));
 }
 
-// trouble is shown here too, because this view covers the top of the page.
+// The large view shows the trouble banner itself, because it covers the top of the page.
 function trouble() {
   const line = dialog.querySelector(".banner");
   if (!line) return;

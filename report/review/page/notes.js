@@ -1,4 +1,4 @@
-// A note about an image, and what all reviewers decided about it.
+// Notes about an image, and the decisions of all reviewers about it.
 
 import { get, el, head, open } from "./dom.js";
 import { clock, done, many, stamp, together, who, named } from "./words.js";
@@ -6,7 +6,7 @@ import { me } from "./reviewer.js";
 
 const longest = 1000;
 
-// write asks for a note about rows and calls keep(note).
+// write asks for a note about rows and calls keep(note) to save it.
 export function write(rows, keep) {
   const dialog = get("noting"), same = rows.every((r) => r.note === rows[0].note);
   const area = el("textarea", { id: "note-input", rows: "4", maxlength: String(longest), "aria-label": "Note", placeholder: "what you saw, or a question" });
@@ -21,15 +21,15 @@ export function write(rows, keep) {
 
 const quoted = (note) => (note ? el("q", {}, note) : "");
 
-// remarks are the lines on a card: your own note, and what others decided.
+// remarks returns the lines on a card: your own note, and the decisions of others.
 export const remarks = (row) => [
-  row.before ? el("p", { class: "differs" }, `the picture changed since you decided (${done(row.before)}): decide again`) : "",
+  row.before ? el("p", { class: "differs" }, `the image changed since you decided (${done(row.before)}): decide again`) : "",
   row.differ ? el("p", { class: "differs" }, together(row)) : "",
   row.note ? el("p", {}, quoted(row.note)) : "",
   ...row.others.map((o) => el("p", { title: clock(o.at) }, el("b", {}, who(o.reviewer)), " ", o.action === "undecided" ? "" : stamp(o), " ", quoted(o.note))),
 ];
 
-// voices are the decisions and notes of all reviewers about an image, and the outcome.
+// voices returns a list of all reviewers' decisions and notes about an image, and the outcome.
 export function voices(row) {
   if (!row.note && row.others.length === 0) return [];
   const mine = { reviewer: me(), note: row.note, ...(row.decision ?? { action: "undecided" }) };

@@ -1,5 +1,5 @@
-// Decisions on their way to the server. A decision is shown as made only when the server has confirmed it; until then
-// its image is marked. What cannot be sent waits here, in order, and is sent again when the connection is back.
+// The queue of decisions to send to the server. Images are marked until the server has confirmed their decisions.
+// Decisions that cannot be sent stay in the queue, in order, and are sent again when the connection is back.
 
 import { post, Failure, connection } from "./api.js";
 import { store } from "./store.js";
@@ -7,17 +7,17 @@ import { many, done, file } from "./words.js";
 import { settle } from "./conflict.js";
 import { me as reviewer } from "./reviewer.js";
 
-// Steps in order: {list: [{id, action, label, note, version, path}]} is a batch of decisions, {list: [], turn} an undo or redo.
+// The steps to send, in order: {list: [{id, action, label, note, version, path}]} is a batch, {list: [], turn} an undo or redo.
 const queue = [];
-// Decisions in a request, which one undo takes back. Notes are long.
+// The maximum number of decisions per request, which one undo reverts; fewer with notes, because notes are long.
 export const most = 2000;
 const mostNoted = 500;
 let sending = null, tab = "", refusal = null;
 
 export const waiting = () => queue.length;
-export const refused = () => refusal; // the Failure that keeps the first batch waiting, although the server answered
+export const refused = () => refusal; // the Failure for which the first batch waits although the server responds
 
-// A tab keeps its name when it is reloaded, so that it can still undo. A duplicated tab gets a new name.
+// A tab keeps its name when it is reloaded, so that it can undo earlier decisions. A duplicated tab gets a new name.
 export async function name() {
   const fresh = () => Array.from(crypto.getRandomValues(new Uint8Array(8)), (b) => b.toString(16).padStart(2, "0")).join("");
   tab = sessionStorage.getItem("winnow-tab") || fresh();
@@ -31,8 +31,8 @@ function hold(name) {
 }
 export const me = () => tab;
 
-// decide queues one decision for each row. action(row) returns {action, label, note}, or null if the row cannot have it.
-// Without a note the present note stays.
+// decide queues a decision for each row. action(row) returns {action, label, note}, or null if the decision is not
+// possible for this row. Without note, the row's current note stays.
 export function decide(rows, action) {
   const list = [], skipped = rows.length;
   for (const row of rows) {
@@ -59,11 +59,11 @@ function push(list) {
   drain();
 }
 
-// drain sends what waits, in order, and resolves when nothing waits or nothing can be sent.
+// drain sends the queued steps in order. It resolves when the queue is empty or the first step cannot be sent.
 export function drain() {
   return sending ??= send().then((left) => { sending = null; return left || queue.length === 0 ? undefined : drain(); }, (e) => { sending = null; throw e; });
 }
-// send returns whether it left something that cannot be sent now.
+// send sends one step, and returns whether the step stays in the queue because it cannot be sent now.
 async function send() {
   while (queue.length > 0) {
     const batch = queue[0];
@@ -79,10 +79,10 @@ async function send() {
     } catch (e) {
       if (!(e instanceof Failure)) throw e;
       if (e.status === 409) { refusal = null; await disputed(batch, e.body.conflicts ?? []); continue; }
-      refusal = e.status >= 500 || e.status === 412 ? e : null; // a full disk or a lost file; another audit
+      refusal = e.status >= 500 || e.status === 412 ? e : null; // for example a full disk or a moved file (5xx), or another audit (412)
       if (refusal || e.status === 0 || e.status === 401 || e.status === 403) {
         store.emit("outbox");
-        return true; // it waits
+        return true; // the step stays in the queue
       }
       forget(batch);
       store.say(`Not saved: ${e.message}`);
@@ -99,14 +99,14 @@ function forget(batch) {
   }
   store.emit("outbox");
 }
-// arrived also updates the versions of later steps, which were decided knowing this one.
+// arrived handles a confirmed step. It also updates the versions in later steps, which were made after this step.
 function arrived(applied) {
   for (const { id, version } of applied) for (const later of queue) for (const d of later.list) if (d.id === id && d.version === version - 1) d.version = version;
   store.decided(applied);
 }
 
-// disputed handles a conflict: another tab has decided some of these images, and nothing was saved. A lost answer looks
-// the same; then their decision is our own.
+// disputed handles a conflict: another tab has decided some of these images, and the batch was not saved. A conflict also
+// follows a lost response; then the other decision is this tab's own.
 async function disputed(batch, conflicts) {
   const wanted = new Map(batch.list.map((d) => [d.id, d]));
   const same = ({ id, decision, note }) => (decision?.action ?? "undecided") === wanted.get(id)?.action && (decision?.label ?? "") === wanted.get(id)?.label && note === (wanted.get(id)?.note ?? note);
@@ -119,7 +119,7 @@ async function disputed(batch, conflicts) {
     if (choice === "cancel") rest = [];
     if (choice === "mine") rest = rest.concat(others.map((c) => ({ ...wanted.get(c.id), version: c.version })));
   }
-  if (rest.length > 0) push(rest); // to the end of the queue, which drain is still sending
+  if (rest.length > 0) push(rest); // append to the queue that drain is sending
 }
 
 function sentence(list) {
@@ -129,7 +129,7 @@ function sentence(list) {
   return `#${d.id + 1} ${d.action === "undecided" ? "is undecided again" : done(d)} (${file(d.path)})`;
 }
 
-// undo takes back the newest batch. One that was not sent yet is simply removed; otherwise the server knows which it was.
+// undo reverts the latest batch. A batch not sent yet is removed from the queue; otherwise the server reverts its latest.
 export async function undo() {
   const last = queue.at(-1);
   if (last && !last.out && !last.turn) {
@@ -140,13 +140,13 @@ export async function undo() {
 }
 export const redo = () => turn({ path: "/api/redo", word: "redone", nothing: "Nothing to redo" });
 
-// turn queues an undo or redo after what was decided before it.
+// turn queues an undo or a redo after all earlier decisions.
 async function turn(step) {
   if (queue.length > 0 && !sending) return store.say("Some decisions are not saved yet: try again when they are");
   queue.push({ list: [], turn: step });
   await drain();
 }
-// back performs an undo or redo. It is not sent twice: the server may have done it although no answer came.
+// back sends an undo or a redo. It is never sent twice, because the server may have done it even if no response arrived.
 async function back(step) {
   const { path, word, nothing } = step.turn;
   try {

@@ -1,5 +1,5 @@
-// winnow studio and winnow studio: connects the parts of the page. Each part is a module that knows only its own elements;
-// modules learn of each other through the store's events.
+// Connects the parts of the page of winnow studio and winnow studio. Each part is a module that accesses only its own
+// elements; modules communicate through the store's events.
 
 import { get, el } from "./dom.js";
 import { ask, Failure } from "./api.js";
@@ -37,7 +37,7 @@ const ways = {
   label: (name) => (row) => (name === row.given ? { action: "keep" } : { action: "relabel", label: name }),
 };
 
-// subjects are the images that a decision is about: the large one, else the selected ones, else the current one.
+// subjects returns the images that a decision applies to: the image in the large view, else the selected images, else the current image.
 function subjects() {
   const one = large.shown();
   if (one) return [one];
@@ -46,7 +46,7 @@ function subjects() {
   return store.row ? [store.row] : [];
 }
 
-// chosen are the subjects, on the map those of the lasso.
+// chosen returns the subjects or, on the map, the images in the lasso.
 const chosen = async () => (store.view === "map" && !large.shown() && plane.selection() ? plane.rows() : subjects());
 
 async function decide(rows, way) {
@@ -94,7 +94,7 @@ const acts = {
   open: (e) => !large.shown() && e.target.matches(".card, body") && large.show(),
   leave: () => !large.shown() && (store.view === "map" ? plane.clear() : store.unselect() || store.view === "search" && search.back()),
 };
-// noted adds a note to the present decision.
+// noted returns the current decision with a new note.
 function noted(row, note) {
   const { action = "undecided", label = "" } = store.pending.get(row.id) ?? row.decision ?? {};
   return { action, label, note };
@@ -104,7 +104,7 @@ function walk(e, by, line) {
   if (!large.visiting()) grid.step(by, false, false);
 }
 
-// acted handles a button of a card or of the large view. It is about its own image, unless that is one of the selected.
+// acted handles a button of a card or of the large view. It acts on the button's image or, if that is selected, on all selected images.
 function acted({ detail: { name, row, event } }) {
   if (event.detail > 1 && large.fresh() && ways[name]) return undefined;
   if (name === "previous" || name === "next") return walk(event, name === "next" ? 1 : -1, false);
@@ -122,17 +122,17 @@ function acted({ detail: { name, row, event } }) {
   return acts[name]();
 }
 
-// visit shows any image of the audit large, even one that the filters hide.
+// visit shows any image of the audit in the large view, even if the filters hide it.
 async function visit(id) {
   const here = store.index(id);
   if (here >= 0) return large.show(store.rows[here]);
   const { rows } = await ask("/api/rows", { scope: "all", state: "all", offset: id, limit: 1, reviewer: reviewer.me() });
-  if (rows[0]?.id !== id) return store.say(`Number ${id + 1} is not there`);
+  if (rows[0]?.id !== id) return store.say(`There is no image number ${id + 1}`);
   store.heard(id, rows[0].version);
   large.show(rows[0]);
 }
 
-// back moves the keyboard focus to an image that was undone or redone.
+// back moves the keyboard focus to an image whose decision was undone or redone.
 function back(id) {
   const at = store.index(id);
   if (at < 0 || large.visiting()) return;
@@ -151,7 +151,7 @@ function picked() {
     el("button", { type: "button", class: "plain", onclick: () => store.unselect() }, "Clear the selection"));
 }
 
-// beyond selects all images that match the filters, also those of other pages.
+// beyond selects all images that match the filters, including those on other pages.
 async function beyond() {
   if (store.total > outbox.most) return store.say(`At most ${count(outbox.most)} images can be decided at once: filter more`);
   const asked = store.asked, rows = await store.every(asked);
@@ -160,7 +160,7 @@ async function beyond() {
   return store.emit("selection");
 }
 
-// renamed allows another name once the decisions under the old one are saved.
+// renamed reports whether the reviewer's name may change: all decisions under the old name must be saved.
 async function renamed() {
   await outbox.drain();
   if (outbox.waiting() > 0) store.say("Decisions under the old name are not saved yet: change the name when they are");
@@ -211,14 +211,14 @@ async function run() {
   await Promise.all([store.load(), confusions.confusions()]);
   document.documentElement.dataset.ready = "yes";
   reviewer.reviewer(renamed);
-  let asked = named; // a name matters to those who decide, not to those who look
+  let asked = named; // the name is asked for at the first decision
   const naming = () => { if (!asked && store.view === "suspects") { asked = true; reviewer.question(renamed); } };
   store.addEventListener("view", naming);
   naming();
   if (store.session.notice) store.say(store.session.notice);
 }
 
-// A refusal by the server is shown; anything else is a fault of the page and also stays on the console.
+// Refusals by the server are only shown; other errors are faults of the page and are also logged to the console.
 addEventListener("unhandledrejection", (e) => {
   if (e.reason instanceof Failure) { e.preventDefault(); if (e.reason.status !== 0) said(e.reason.message); } else said(`An error in this page: ${e.reason?.message ?? e.reason}`);
 });

@@ -1,5 +1,5 @@
-// The map: every image as a point of the plane, coloured by class, split, suspicion or decision. A lasso selects points
-// to show or to decide about.
+// The view Map: every image is a point in the plane, coloured by class, split, suspicion or decision. A lasso selects
+// images to show or to decide about.
 
 import { get, el, picture } from "./dom.js";
 import { ask, post, bytes } from "./api.js";
@@ -39,7 +39,7 @@ export function plane() {
   hold("lasso");
 }
 
-// enter asks for the state of the map, and for the places when they are there.
+// enter requests the state of the map, and the positions when they are computed.
 async function enter() {
   clearTimeout(timer);
   if (store.session.missing.vectors || !store.session.similar) return;
@@ -59,8 +59,8 @@ async function arrange(method) {
 }
 function showState() {
   const { method, points, share, works, done: step, steps, failed } = state, percent = (v) => `${(100 * v).toFixed(0)} %`;
-  const words = method === "pca" ? `principal components, ${percent(share[0])} and ${percent(share[1])} of the variance` : method === "tsne" ? "by similarity (t-SNE): near points are similar, far ones need not differ" : "";
-  get("plane-words").textContent = [points ? `${many(points, "image")}, ${words}` : "", works ? (works === "tsne" ? (step ? `t-SNE runs: step ${count(step)} of ${count(steps)}` : "t-SNE compares the images with each other") : "Computing the places …") : "", failed ? `No result: ${failed}` : ""].filter(Boolean).join(". ");
+  const words = method === "pca" ? `principal components, ${percent(share[0])} and ${percent(share[1])} of the variance` : method === "tsne" ? "by similarity (t-SNE): near points are similar, but far points may be similar, too" : "";
+  get("plane-words").textContent = [points ? `${many(points, "image")}, ${words}` : "", works ? (works === "tsne" ? (step ? `t-SNE runs: step ${count(step)} of ${count(steps)}` : "t-SNE compares all images") : "Computing the positions …") : "", failed ? `No result: ${failed}` : ""].filter(Boolean).join(". ");
   get("arrange").textContent = method === "tsne" ? "Arrange by principal components" : "Arrange by similarity (t-SNE)";
   get("arrange").disabled = Boolean(works);
   get("arrange").hidden = !method;
@@ -78,7 +78,7 @@ async function load() {
   paint();
 }
 
-// decided takes a decision that was made meanwhile.
+// decided updates a point after a decision.
 function decided(id) {
   const row = store.find(id);
   if (!places || !row || id >= places.n) return;
@@ -87,7 +87,7 @@ function decided(id) {
 }
 const soon = () => { drawing ||= requestAnimationFrame(() => { drawing = 0; paint(); }); };
 
-// Groups of points by what the colours show: [{name, colour, n}], and the group of each point.
+// The groups that the colours show, [{name, colour, n}], and the group of each point.
 let groups = [], of = null;
 function paint() {
   if (!places || store.view !== "map") return;
@@ -149,11 +149,11 @@ function zoom(by, x = wide / 2, y = high / 2) {
   draw();
 }
 
-// redraw draws once for all that moved since the last frame.
+// redraw schedules one drawing for all changes since the last frame.
 let frame = 0;
 const redraw = () => { frame ||= requestAnimationFrame(() => { frame = 0; draw(); }); };
 
-// draw writes the points into an image: fast enough for a million. Grey points lie below, lifted ones on top.
+// draw writes the points to an image buffer, which is fast enough for a million points. Grey points are below, highlighted points on top.
 function draw() {
   if (!places || wide === 0 || !of) return;
   const w = canvas.width, h = canvas.height, image = pen.createImageData(w, h), out = new Uint32Array(image.data.buffer), { n, x, y } = places;
@@ -224,7 +224,7 @@ function up(e) {
   } else if (was.lasso) close();
 }
 
-// close ends a lasso: which images are inside.
+// close ends the drawing of a lasso and finds the images inside.
 function close() {
   if (path.length < 3) return clear();
   const step = Math.ceil(path.length / corners), round = (v) => Math.round(1e4 * v) / 1e4;
@@ -250,10 +250,10 @@ export function clear() {
   lassoed();
   draw();
 }
-// selection is whether a lasso holds images; then decisions are about them.
+// selection reports whether a lasso contains images. If so, decisions apply to these images.
 export const selection = () => Boolean(inside?.length);
 
-// lassoed shows what can be done with the images of the lasso.
+// lassoed shows the actions for the images in the lasso.
 function lassoed() {
   const bar = get("lassoed");
   bar.hidden = !inside;
@@ -262,10 +262,10 @@ function lassoed() {
   bar.replaceChildren(el("b", { role: "status" }, `${many(inside.length, "image")} in the lasso`), ...(inside.length ? [el("button", { type: "button", class: "primary", onclick: list }, "Show them in Data"),
     button("Keep", "keep", "K"), button("Drop", "drop", "D"), button("Label…", "choose", "L"), button("Unsure", "unsure", "Q"), button("Similar", "similar", "S")] : []), el("button", { type: "button", class: "plain", onclick: clear }, "Clear"));
 }
-// list shows the images of the lasso in the grid of all images. A class that stands out stays chosen.
+// list shows the images in the lasso in the grid of all images. A highlighted class stays as a filter.
 const list = () => to("data", { lasso: path.flat().join(","), class: colours === "class" && lifted >= 0 ? store.session.classes[lifted]?.name ?? "" : "" });
 
-// rows are the images of the lasso, to decide about.
+// rows fetches the rows of the images in the lasso, to decide about them.
 export async function rows() {
   if (inside.length > most) {
     store.say(`At most ${count(most)} images can be decided at once: show them in Data, or draw a smaller lasso`);
@@ -286,7 +286,7 @@ function nearest(px, py) {
   return best;
 }
 
-// point shows which image a point is.
+// point shows the image of a point.
 function point(i) {
   if (i === over) return;
   over = i;
@@ -306,7 +306,7 @@ async function describe(i) {
   get("plane-said").textContent = `${named(row)}: ${row.given ? called(row.given) : "no label"}, ${done(row.decision)}`;
 }
 
-// keys go from point to point, and with Shift move the map.
+// The arrow keys go from point to point; with Shift they move the map.
 function keys(e) {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }, way = ways[e.key];
@@ -318,7 +318,7 @@ function keys(e) {
   else if (e.key === "Escape") { clear(); point(-1); } else return;
   e.preventDefault();
 }
-// next is the next point in a direction: near along it, and not far to the side.
+// next returns the next point in a direction, preferring points close to the line in that direction.
 function next(dx, dy) {
   if (!places) return -1;
   const { n, x, y } = places, from = over >= 0 ? [x[over], y[over]] : [(wide / 2 - view.left) / view.scale, (high / 2 - view.top) / view.scale];

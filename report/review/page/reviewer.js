@@ -1,4 +1,4 @@
-// The reviewer's name, asked for once and kept by the browser in a cookie, which outlives the server and its port.
+// The reviewer's name. It is asked for once and kept in a cookie, because cookies are shared by all ports of the host.
 
 import { get, el, head, open } from "./dom.js";
 import { store } from "./store.js";
@@ -9,7 +9,7 @@ let name = "";
 
 export const me = () => name;
 
-// known reads the name from the cookie; it returns whether the reviewer has given a name, or chosen to have none.
+// known reads the name from the cookie. It returns whether the reviewer has given a name or chosen to have no name.
 export function known() {
   const found = document.cookie.split("; ").find((c) => c.startsWith(`${cookie}=`));
   if (found === undefined) return false;
@@ -18,7 +18,7 @@ export function known() {
   return true;
 }
 
-// reviewer shows the name; other is called with a new name and returns whether it may be used now.
+// reviewer shows the name. other is called with a new name and returns whether it may be used now.
 export function reviewer(other) {
   get("who").addEventListener("click", () => question(other));
   draw();
@@ -31,7 +31,7 @@ function draw() {
   button.setAttribute("aria-label", `Reviewer: ${who(name)}. Change`);
 }
 
-// question asks for the name.
+// question shows the dialog that asks for the name.
 export function question(other) {
   const dialog = get("reviewer"), input = el("input", { id: "reviewer-input", maxlength: String(longest), spellcheck: "false", autocomplete: "off", placeholder: "your name", value: name || store.session.reviewer });
   const { reviewers } = store.session, unnamed = reviewers.find((r) => r.name === "");
@@ -47,8 +47,8 @@ export function question(other) {
   form.addEventListener("submit", (e) => { e.preventDefault(); if (input.value.trim()) take(input.value.trim()); else input.focus(); });
   input.setAttribute("aria-label", "Your name");
   dialog.replaceChildren(head("reviewer-name", "Who is reviewing?"),
-    el("p", {}, "Each decision is saved with the reviewer's name. Several people can review the same images: each decides independently, and the export contains what more than half of them decided."), form,
-    unnamed ? el("p", { class: "soft" }, `${many(unnamed.decided, "image")} of this audit ${unnamed.decided === 1 ? "was" : "were"} decided without a name: continue without a name to go on from there.`) : "",
+    el("p", {}, "Each decision is saved with the reviewer's name. Several people can review the same images: each decides independently, and the export uses the decision of more than half of them."), form,
+    unnamed ? el("p", { class: "soft" }, `${many(unnamed.decided, "image")} of this audit ${unnamed.decided === 1 ? "was" : "were"} decided without a name: to continue these decisions, continue without a name.`) : "",
     reviewers.some((r) => r.name) ? el("dl", {}, ...reviewers.flatMap((r) => [el("dt", {}, who(r.name)), el("dd", {}, `${count(r.decided)} decided`)])) : "");
   open(dialog);
   input.focus();

@@ -1,5 +1,5 @@
-// The view Search: similar images. Asked by images of the set (one, or the centre of several), or by a file that is
-// chosen, dropped or pasted. The results are in the grid, where they can be decided.
+// The view Search: similar images. The query is an image of the data set, the centre of several images, or a file that
+// is chosen, dropped or pasted. The results are shown in the grid, where they can be decided.
 
 import { get, el, picture } from "./dom.js";
 import { ask, upload, Failure } from "./api.js";
@@ -12,7 +12,7 @@ import { called } from "./names.js";
 import { count, many, tail } from "./words.js";
 
 const largest = 32 << 20, wanted = 120, most = 1000, offers = 30, pause = 150;
-const own = "file"; // the place of a search by a file, which only this tab has
+const own = "file"; // the place's query for a search by a file, which only this tab has
 let file = null; // {blob, url}
 let offered = [], typing = 0, came = false;
 
@@ -30,7 +30,7 @@ export function search() {
     }, pause);
   });
   get("upload").disabled = Boolean(lacks);
-  get("s-how").textContent = lacks || "Or drop a picture on this page, or paste one. It stays on this machine, in memory.";
+  get("s-how").textContent = lacks || "Or drop or paste an image on this page. It is kept in memory on this machine only.";
   if (lacks) return;
   get("upload").addEventListener("click", () => input.click());
   input.addEventListener("change", () => { by(input.files[0]); input.value = ""; });
@@ -49,11 +49,11 @@ export function search() {
   document.addEventListener("paste", (e) => { if (e.clipboardData?.files.length) { e.preventDefault(); by(e.clipboardData.files[0]); } });
 }
 
-// like searches for what is nearest to an image of the set, or to the centre of several.
+// like searches for the images nearest to an image of the data set, or to the centre of several images.
 export function like(rows) {
   if (rows.length === 0) return undefined;
-  if (!store.session.similar) return store.say("There are no vectors to search by: the view Search names the command that makes them");
-  if (rows.length > most) return store.say(`The centre of at most ${count(most)} images can be searched for`);
+  if (!store.session.similar) return store.say("There are no vectors to search: the view Search shows the command that makes them");
+  if (rows.length > most) return store.say(`A search by the centre takes at most ${count(most)} images`);
   return go(rows.map((r) => r.key).join(","));
 }
 function by(blob) {
@@ -70,7 +70,7 @@ function go(key) {
   store.unselect();
   return store.place.like === key ? store.load() : to("search", { like: key });
 }
-// back returns to where the search was asked for. It reports whether there is such a place.
+// back returns to the place from which the search was started, and reports whether there is such a place.
 export function back() {
   if (!came) return false;
   came = false;
@@ -78,7 +78,7 @@ export function back() {
   return true;
 }
 
-// find asks for the results of the place.
+// find requests the results of the place's search.
 async function find(signal) {
   const { like: key } = store.place, nothing = { rows: [], total: 0 };
   if (!key || key === own && !file) return draw([], nothing);
@@ -92,28 +92,28 @@ async function find(signal) {
   }
 }
 
-// begin shows what the view begins with, and clears what an earlier search showed.
+// begin shows the empty view and clears the results of an earlier search.
 function begin() {
   get("asked").hidden = !store.place.like;
   get("asked").replaceChildren(el("p", { class: "soft", role: "status" }, "Searching …"));
 }
 
-// draw shows what is searched for, and how far the labels of the results agree with it.
+// draw shows the query, and how many results have the same label.
 function draw(query, page, failed = "") {
   const { like: key } = store.place, asked = get("asked"), labels = tally(query), label = labels[0]?.[0] ?? "";
   for (const row of page.rows) row.same = label ? row.given === label : null;
   asked.hidden = !key;
   if (!key) return page;
   const gone = key === own && !file, other = page.rows.filter((r) => r.same === false);
-  const shots = key === own ? (file ? [el("img", { src: file.url, alt: "The picture searched for" })] : []) : query.slice(0, 6).map((p) => picture(p.key, 160, tail(p.path), { title: p.path }));
-  const name = key === own ? file?.blob.name || "a pasted picture" : query.length === 1 ? query[0].path : `the centre of ${many(query.length, "image")}`;
+  const shots = key === own ? (file ? [el("img", { src: file.url, alt: "The query image" })] : []) : query.slice(0, 6).map((p) => picture(p.key, 160, tail(p.path), { title: p.path }));
+  const name = key === own ? file?.blob.name || "a pasted image" : query.length === 1 ? query[0].path : `the centre of ${many(query.length, "image")}`;
   asked.replaceChildren(...shots, el("div", { class: "words" },
-    gone ? el("p", { role: "status" }, "The picture is no longer at hand: choose it again.") : failed ? el("p", { role: "alert" }, failed) : el("p", {}, "Nearest to ", el("b", {}, name), label ? [", ", labels.length > 1 ? "mostly labelled " : "labelled ", el("b", {}, called(label))] : ""),
+    gone ? el("p", { role: "status" }, "The file is no longer available: choose it again.") : failed ? el("p", { role: "alert" }, failed) : el("p", {}, "Nearest to ", el("b", {}, name), label ? [", ", labels.length > 1 ? "mostly labelled " : "labelled ", el("b", {}, called(label))] : ""),
     page.rows.length ? el("p", {}, "Labels of the results: ", ...words(tally(page.rows.map((r) => ({ label: r.given }))))) : "",
     other.length ? el("button", { type: "button", onclick: () => { for (const r of other) store.select(r.id, true); } }, `Select the ${count(other.length)} with another label`) : ""));
   return page;
 }
-// tally counts labels, the most frequent first.
+// tally counts the rows of each label, the most frequent label first.
 function tally(list) {
   const labels = new Map();
   for (const { label } of list) labels.set(label, (labels.get(label) ?? 0) + 1);

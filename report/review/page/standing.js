@@ -1,4 +1,4 @@
-// The progress of the review, how many of the decided labels were wrong, and when it is sensible to stop.
+// Shows the progress of the review, how many of the decided labels were wrong, and a hint when to stop.
 
 import { get } from "./dom.js";
 import { count } from "./words.js";
@@ -23,7 +23,7 @@ function draw() {
   get("hint").textContent = hint ?? "";
 }
 function said(p, decided) {
-  if (!p || p.judged === 0) return decided ? "no label decided for sure yet" : "";
+  if (!p || p.judged === 0) return decided ? "no label decided as right or wrong yet" : "";
   const recent = p.recent && p.judged > 50 ? `; last ${p.recent.judged}: ${bare(p.recent.estimate)} %` : "";
   return `${count(p.wrong)} of ${count(p.judged)} wrong: ${bare(p.estimate)} % (${bare(p.low)}–${bare(p.high)} %)${recent}`;
 }

@@ -1,4 +1,4 @@
-// The state of the page: the session, the rows of this page of the list, the current row, and the selected ones.
+// The state of the page: the session, the rows of the list's current page, the current row, and the selected rows.
 // Events: "session" (counts, precision, hint), "rows" (another page), "row" (detail: id), "current", "selection", "said".
 
 import { ask } from "./api.js";
@@ -9,38 +9,38 @@ import { drawnAtRandom } from "./words.js";
 
 class Store extends EventTarget {
   session = null;
-  sum = null; // hash of the audit that this page shows: its decisions must not go to another audit
+  sum = null; // hash of the audit shown: its decisions must not be sent to another audit
   place = read();
   rows = [];
-  groups = null; // of findings: [{rows, why, images, likely}]; null: the rows are in no groups
-  total = 0; // rows, or groups
-  current = -1; // position in rows
+  groups = null; // groups of findings: [{rows, why, images, likely}]; null: the rows are not grouped
+  total = 0; // number of rows or groups on all pages
+  current = -1; // index in rows
   selected = new Set(); // ids
-  beyond = null; // rows, if all that match are selected, also those of other pages
+  beyond = null; // all matching rows, if those on other pages are selected, too
   trouble = ""; // why decisions cannot be saved now
   pending = new Map(); // id → decision that is not confirmed yet
-  sources = {}; // by view: asks for its rows, if these are no list of the server
+  sources = {}; // view → function that requests its rows, for views with their own requests
   guests = new Map(); // id → row that is shown but not on this page
-  versions = new Map(); // id → newest known version
+  versions = new Map(); // id → latest known version
   #asked = null;
   #ahead = null;
 
   emit(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
   say(words) { this.emit("said", words); }
   get view() { return this.place.view; }
-  get full() { return this.view === "suspects" && this.place.cards !== "compact"; } // cards with examples
+  get full() { return this.view === "suspects" && this.place.cards !== "compact"; } // whether cards show examples
   get size() { return this.view === "data" || this.view === "search" ? 120 : this.view === "findings" ? 12 : this.full ? 24 : 48; }
   get length() { return this.groups ? this.groups.length : this.rows.length; }
-  // finding is the kind of finding that is shown: by default the first of which there are some.
+  // finding is the kind of finding shown, by default the first kind with findings.
   get finding() { return this.place.find || Object.entries(this.session?.findings ?? {}).sort(([a], [b]) => finds.indexOf(a) - finds.indexOf(b)).find(([, n]) => n > 0)?.[0] || finds[0]; }
-  // kind says which images are shown. Of those to decide it is only the suspects, if there are any and no other kind is chosen.
+  // kind is the filter by kind. For images to decide it is by default the suspects, if there are any.
   get kind() {
     const { kind, state } = this.place;
     if (kind) return kind === "any" ? "" : kind;
     if (this.view !== "suspects") return "";
     return state === "undecided" && this.session?.kinds.suspect ? "suspect" : "";
   }
-  // left is how many suspects are not decided.
+  // left is the number of undecided suspects.
   get left() { return this.session.classes.reduce((n, c) => n + Math.max(0, c.suspects - c.decided), 0); }
   get row() { return this.rows[this.current] ?? null; }
   find(id) { return this.rows.find((r) => r.id === id) ?? this.guests.get(id) ?? null; }
@@ -54,7 +54,7 @@ class Store extends EventTarget {
     await this.load();
   }
 
-  // load requests the place's rows. An answer for an earlier place is discarded.
+  // load requests the place's rows. It discards a response for an earlier place.
   async load(keep = false) {
     this.#asked?.abort();
     const mine = this.#asked = new AbortController();
@@ -92,7 +92,7 @@ class Store extends EventTarget {
     return undefined;
   }
   #key(offset) { return JSON.stringify([query(this.place), this.view, this.finding, this.kind, offset, this.size]); }
-  // asked is what the server is asked for: the filters, and which images they choose from.
+  // asked returns the query for the server: the filters, and the images that they apply to.
   get asked() { return { ...query(this.place), ...(this.view === "data" ? { scope: "all", sort: this.place.sort || "manifest" } : {}), kind: this.kind }; }
   #rows(offset, signal) {
     if (this.sources[this.view]) return this.sources[this.view](signal);
@@ -100,7 +100,7 @@ class Store extends EventTarget {
     return ask("/api/rows", { ...this.asked, offset, limit: this.size, reviewer: me() }, signal);
   }
 
-  // look requests the next page in advance. Any change of a decision makes it stale.
+  // look requests the next page in advance. Any later decision makes the result stale.
   look() {
     const offset = this.place.offset + this.size;
     if (offset >= this.total || this.place.state === "undecided" && this.rows.some((r) => r.decision)) return null;
@@ -111,7 +111,7 @@ class Store extends EventTarget {
   }
   stale() { this.#ahead = null; }
 
-  // after is the offset of the next page, without the rows of this page that no longer match the filter.
+  // after returns the offset of the next page. Rows of this page that do not match the filter any more are not counted.
   after() {
     const { state, by } = this.place;
     const action = (r) => (by === "*" ? r.outcome : by && by !== `=${me()}` ? r.others.find((o) => by === `=${o.reviewer}`)?.action : r.decision?.action) ?? "undecided";
@@ -139,7 +139,7 @@ class Store extends EventTarget {
     return true;
   }
 
-  // every fetches all rows of a query, to decide about them.
+  // every fetches all rows of a query, for a decision about all of them.
   async every(asked) {
     const out = [], limit = 200;
     for (let offset = 0, total = 1; offset < total; offset += limit) {
@@ -155,7 +155,7 @@ class Store extends EventTarget {
     });
   }
 
-  // begin shows the list as another reviewer sees it, whose decisions have their own versions.
+  // begin reloads the list for another reviewer, whose decisions have their own versions.
   async begin() {
     this.versions.clear();
     this.stale();
@@ -165,7 +165,7 @@ class Store extends EventTarget {
 
   heard(id, version) { this.versions.set(id, Math.max(version, this.versions.get(id) ?? 0)); }
 
-  // decided takes decisions and versions of images from the server, and returns how many are new.
+  // decided applies decisions and versions from the server, and returns how many of them are new.
   decided(list, elsewhere = false) {
     let news = 0;
     for (const { id, decision, version, ...seen } of list) {
@@ -181,7 +181,7 @@ class Store extends EventTarget {
     return news;
   }
 
-  // standing takes the progress of the review, and of the classes that a change touched.
+  // standing applies the progress of the review and of the classes.
   standing({ counts, whole, precision, hint, reviewers, classes = [] }) {
     Object.assign(this.session, { counts, whole, precision, hint, reviewers });
     const touched = new Map(classes.map((c) => [c.name, c.decided]));
@@ -191,7 +191,7 @@ class Store extends EventTarget {
   async refresh() {
     const session = await ask("/api/session");
     this.sum ??= session.sum;
-    if (this.sum !== session.sum) return this.pending.size === 0 ? location.reload() : undefined; // waiting decisions are not for that audit
+    if (this.sum !== session.sum) return this.pending.size === 0 ? location.reload() : undefined; // decisions in the queue belong to the old audit
     if (session.drawn) drawnAtRandom();
     if (!this.session) {
       begin(session.home);

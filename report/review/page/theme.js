@@ -1,4 +1,4 @@
-// Light, dark, or the system's choice.
+// The button for the theme: light, dark, or the system's.
 
 import { get } from "./dom.js";
 

@@ -1,4 +1,4 @@
-// A small card: the picture, its label, and what is decided. The grid of all images and the findings consist of them.
+// A small card, for the grid of all images and for findings: the image, its label and its decision.
 
 import { el, picture } from "./dom.js";
 import { store } from "./store.js";

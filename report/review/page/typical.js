@@ -1,4 +1,4 @@
-// Typical images of a class, requested once and remembered.
+// Typical images of a class, requested once per class and cached.
 
 import { ask } from "./api.js";
 

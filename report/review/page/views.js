@@ -1,4 +1,4 @@
-// The navigation between the views: all images, suspects, findings, the map.
+// The navigation between the views.
 
 import { get, el } from "./dom.js";
 import { store } from "./store.js";
@@ -13,7 +13,7 @@ export function views() {
   store.addEventListener("session", draw);
 }
 
-// to shows a view. The class stays chosen, where both views have one.
+// to shows a view. The class filter is kept if both views have one.
 export function to(name, changes = {}) {
   const { view, class: label } = store.place;
   if (view === name && Object.keys(changes).length === 0) return undefined;
@@ -33,11 +33,11 @@ function draw() {
   lacking();
 }
 
-// lacking says what a view needs that is not there, and how to make it.
+// lacking explains which input of a view is missing, and shows the command that makes it.
 function lacking() {
   const { session, view } = store, { audit, vectors } = session.missing, part = get("lacking");
   const [words, command] = (view === "map" || view === "search") && vectors ? [`${titles[view]} needs the vectors of the images. An audit makes them:`, vectors]
-    : (view === "suspects" || view === "findings") && audit && session.total === 0 ? [view === "suspects" ? "These images are not audited yet: which labels look wrong is not known. Audit them:" : "These images are not audited yet: duplicates, outliers and images with problems are not known. Audit them:", audit] : ["", ""];
+    : (view === "suspects" || view === "findings") && audit && session.total === 0 ? [view === "suspects" ? "These images are not audited yet, so there are no suspects. To audit them:" : "These images are not audited yet, so there are no duplicates, outliers or problems. To audit them:", audit] : ["", ""];
   part.hidden = !words;
   part.replaceChildren(...(words ? [el("p", {}, words), el("pre", {}, el("code", {}, command))] : []));
   document.documentElement.dataset.lacking = words ? "yes" : "no";

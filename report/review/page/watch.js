@@ -1,4 +1,4 @@
-// Watches for decisions of other tabs, and for the connection to the server.
+// Polls the server for decisions of other tabs, and shows a banner while decisions cannot be saved.
 
 import { get } from "./dom.js";
 import { ask, connection } from "./api.js";
@@ -21,7 +21,7 @@ export function watch() {
   timer = setTimeout(look, every);
 }
 
-// trouble says why decisions cannot be saved now, or "" if they can.
+// trouble returns why decisions cannot be saved now, or "" if they can.
 const trouble = () => connection.lost || (refused() ? `Not saved: ${refused().message}.` : "");
 
 function draw() {
@@ -34,7 +34,7 @@ function draw() {
   for (const id of store.pending.keys()) store.emit("row", id);
 }
 
-// look asks what has changed since the last time. After a pause without answers it reloads what it shows.
+// look requests the changes since the last time. After a lost connection, it reloads the rows.
 async function look() {
   clearTimeout(timer);
   if (busy) return;
@@ -51,7 +51,7 @@ async function look() {
       do {
         const since = store.session.version, reviewer = me();
         answer = await ask("/api/changes", { since, reviewer });
-        if (reviewer !== me()) return; // the answer is for another reviewer
+        if (reviewer !== me()) return; // the response is for another reviewer
         if (answer.audit !== store.sum) return void await store.refresh();
         if (answer.version < since) await store.refresh();
         else if (answer.changed.length > 0) heard(answer);
@@ -59,14 +59,14 @@ async function look() {
       } while (answer.more);
     }
   } catch {
-    // The banner shows it.
+    // The banner shows the error.
   } finally {
     busy = false;
     timer = setTimeout(look, connection.lost ? retry : every);
   }
 }
 
-// opinion says what another reviewer decided about an image that is shown.
+// opinion describes another reviewer's decision about an image.
 function opinion({ id, others }) {
   const o = others.find((now) => !store.find(id)?.others.some((was) => was.reviewer === now.reviewer && was.at === now.at));
   return store.find(id) && o ? `${who(o.reviewer)}: #${id + 1} ${o.action === "undecided" ? "has a note" : done(o)}` : "";

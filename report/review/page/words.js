@@ -1,4 +1,4 @@
-// The words for numbers, labels and decisions.
+// Formats numbers, labels and decisions as text.
 
 import { called } from "./names.js";
 
@@ -6,13 +6,13 @@ const whole = new Intl.NumberFormat("en");
 export const count = (n) => whole.format(n);
 export const many = (n, one, more = `${one}s`) => `${count(n)} ${n === 1 ? one : more}`;
 
-// chance formats a probability in percent, number any other number, with no more digits than are meaningful.
+// chance formats a probability as a percentage, and number any other number, both rounded to meaningful digits.
 export const chance = (p) => (p < 0.001 ? "< 0.1 %" : p > 0.999 ? "> 99.9 %" : `${(100 * p).toFixed(1)} %`);
 export function number(v) {
   if (v === null || v === undefined || !Number.isFinite(v)) return "–";
   return v !== 0 && Math.abs(v) < 1e-6 ? "≈ 0" : String(Number(v.toPrecision(3)));
 }
-// how returns the score of a row's given label, or of the suggested one.
+// how returns the probability or score of a row's given or suggested label.
 export function how(row, given) {
   if (row.audited === false) return "";
   if (row.unjudged) return given ? "not judged" : "";
@@ -20,37 +20,37 @@ export function how(row, given) {
   if (score === null || score === undefined) return "";
   return probable ? `${chance(score)} right` : `score ${number(score)}`;
 }
-// tail is a file's name with its folder, file the name alone.
+// tail returns a file's folder and name, and file only the name.
 export const tail = (path) => path.split("/").slice(-2).join("/");
 export const file = (path) => path.slice(path.lastIndexOf("/") + 1);
 
-// named is what an image is called in a sentence: by its place in the list, or by its file.
+// named returns a name of an image for sentences: its rank in the list, or its file name.
 export const named = (row, word = "Number") => (row.audited ? `${word} ${row.rank}` : tail(row.path));
 
-// means explains the number of how, rank the place in the list.
+// means explains the number that how returns, and rank the rank in the list.
 export function means(row, given) {
-  if (row.unjudged) return "The only image of its class: there is nothing to compare it with, so its label was not judged.";
+  if (row.unjudged) return "The only image of its class: there is nothing to compare it with, so its label has no score.";
   const probable = given ? row.score_is_probability : row.suggested_score_is_probability;
   if (given) return probable ? "Probability that the given label is right, by the audit: the lower, the more suspect." : "Score of the given label: the lower, the more suspect. It only ranks the labels; it is not a probability.";
   return probable ? "Probability that the suggested label is right, by the audit." : "Score of the suggested label: the higher, the better it fits. It is not a probability.";
 }
-export const rank = (row) => (row.audited ? `Place ${row.rank} in the list: 1 is the label that looks most wrong.` : row.path);
-export const fits = "How near the image is to the others of the set: the further below 0, the less it fits. Below -2.75 it is reported as an outlier.";
+export const rank = (row) => (row.audited ? `Rank ${row.rank} in the list: 1 is the most suspect label.` : row.path);
+export const fits = "How similar the image is to the other images: the further below 0, the less it fits. Below -2.75 it is an outlier.";
 
-export const kinds = { suspect: "suspect", outlier: "fits no class", copy: "copy with another label", group: "has a copy", problem: "picture with a problem" };
-export const reasons = { suspect: "The given label looks wrong", outlier: "The image fits none of the classes", copy: "A nearly identical image has another label", group: "Another file holds the same picture", problem: "It is dark, bright, blurred, of little information, an odd size or shape, or grey among coloured ones" };
-// ofList counts the images of the list that the page begins with: suspects, or images drawn at random.
+export const kinds = { suspect: "suspect", outlier: "fits no class", copy: "duplicate with another label", group: "has a duplicate", problem: "image with a problem" };
+export const reasons = { suspect: "The given label looks wrong", outlier: "The image fits no class", copy: "A nearly identical image has another label", group: "Another file contains the same image", problem: "The image is dark, bright, blurred, has little detail or an unusual size or shape, or is grey among colour images" };
+// ofList formats a number of images of the main list, which contains suspects or images drawn at random.
 let drawn = false;
 export const ofList = (n) => many(n, drawn ? "drawn image" : "suspect");
-// listName names them.
+// listName returns the name of these images.
 export const listName = (more) => (drawn ? "drawn image" : "suspect") + (more ? "s" : "");
 export function drawnAtRandom() {
   drawn = true;
   kinds.suspect = "drawn at random";
-  reasons.suspect = "Drawn at random, to learn how many labels are wrong: it need not look wrong";
+  reasons.suspect = "Drawn at random to estimate how many labels are wrong; the label may be right";
 }
 
-// stamp and done name a decision: as a stamp, and as part of a sentence.
+// stamp and done describe a decision: as a stamp on the card, and as part of a sentence.
 export function stamp(decision) {
   if (!decision) return "";
   return { keep: "✓ kept", drop: "✕ dropped", relabel: `→ ${called(decision.label)}`, unsure: "? unsure" }[decision.action] ?? decision.action;
@@ -59,7 +59,7 @@ export function done(decision) {
   if (!decision) return "not decided";
   return { keep: "kept", drop: "dropped", relabel: `relabelled as ${called(decision.label)}`, unsure: "unsure" }[decision.action] ?? decision.action;
 }
-// who names a reviewer; together says the outcome of all decisions.
+// who returns a reviewer's name for sentences; together describes the outcome of all decisions.
 export const who = (name) => name || "without a name";
 export function together(row) {
   if (row.outcome === "disagreed") return "Reviewers disagree and there is no majority: the label stays as given.";
@@ -68,7 +68,7 @@ export function together(row) {
 }
 export const better = (row) => row.suggested && row.suggested !== row.given;
 
-// clock formats a time: only the time if it is today, else with the date.
+// clock formats a time, with the date if it is not today.
 export function clock(at) {
   const t = new Date(at);
   if (Number.isNaN(t.getTime())) return String(at ?? "");

@@ -1,18 +1,18 @@
-// The image file at any size: the wheel, two fingers, + and − zoom; dragging or the arrow keys move it; 0 or a double
-// click fits it into the window.
+// The dialog that shows the image file at any size. The wheel, two fingers, + and − zoom; dragging or the arrow keys
+// move the image; 0 or a double click fits it into the window.
 
 import { get, el, head, open } from "./dom.js";
 import { count, file, tail } from "./words.js";
 
-const dialog = get("zoom"), least = 16, step = 80; // largest size of a pixel of the file, unless eight times what fits is more
+const dialog = get("zoom"), least = 16, step = 80; // least: maximum scale of a pixel, unless 8 times the fitted scale is larger
 let stage = null, image = null, line = null, scale = 1, left = 0, top = 0;
 const fingers = new Map();
 
-// zoom shows the file of a picture.
+// zoom shows an image file.
 export function zoom({ key, path }) {
   image = el("img", { alt: file(path), draggable: "false" });
   line = el("span", { class: "num", role: "status" }, "loading …");
-  stage = el("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Picture: + and − zoom, arrow keys move, 0 fits" }, image);
+  stage = el("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Image: + and − zoom, arrow keys move, 0 fits" }, image);
   const button = (words, name, act) => el("button", { type: "button", class: "icon", "aria-label": name, title: name, onclick: act }, words);
   dialog.replaceChildren(head("zoom-name", tail(path), line, button("−", "Smaller (−)", () => by(0.8)), button("+", "Larger (+)", () => by(1.25)), button("1:1", "Original size (1)", plain), button("▣", "Fit into the window (0)", fit)), stage);
   image.addEventListener("load", fit);
@@ -41,7 +41,7 @@ function fit() {
 }
 function plain() { by(1 / scale); }
 
-// by zooms about a point of the stage, by default its middle.
+// by zooms around a point of the stage, by default its centre.
 function by(factor, x = stage.clientWidth / 2, y = stage.clientHeight / 2) {
   const small = fitting(), next = Math.min(Math.max(least, 8 * small), Math.max(Math.min(small, 1), scale * factor));
   left = x - (x - left) * next / scale;
@@ -55,7 +55,7 @@ function move(x, y) {
   draw();
 }
 
-// draw keeps the picture in the stage: in the middle if it is smaller, else without a gap.
+// draw keeps the image in the stage: centred if it is smaller, otherwise without gaps.
 function draw() {
   const within = (at, room, size) => (size <= room ? (room - size) / 2 : Math.min(0, Math.max(room - size, at)));
   if (!image.naturalWidth) return;
@@ -72,7 +72,7 @@ function wheel(e) {
   by(Math.exp(-e.deltaY * (e.deltaMode ? 0.05 : 0.0015)), e.clientX - x, e.clientY - y);
 }
 
-// touch drags with one finger or the mouse, and zooms with two fingers about their middle.
+// touch moves the image with one finger or the mouse, and zooms with two fingers around their midpoint.
 function touch(e) {
   if (e.type === "pointerdown") {
     fingers.set(e.pointerId, e);

@@ -1,6 +1,6 @@
 """Makes the files of this folder: networks as torch exports them, without the values of their weights, and
-what torch's autograd says of their gradients. Neither the product nor its tests need it; README.md says what
-it does. Run: python3 networks.py FOLDER [NAME[@SEED]...]   (torch 1.13, torchvision 0.14, onnx 1.12, numpy 1.24)
+the gradients that torch's autograd computes. Neither winnow nor its tests need the script; README.md describes
+it. Run: python3 networks.py FOLDER [NAME[@SEED]...]   (torch 1.13, torchvision 0.14, onnx 1.12, numpy 1.24)
 """
 import io, json, math, sys, warnings
 import numpy as np, onnx, onnx.numpy_helper as nh, torch, torchvision
@@ -11,7 +11,7 @@ torch.set_num_threads(1)
 GAMMA, MASK, BUCKETS = 0x9E3779B97F4A7C15, (1 << 64) - 1, 16
 
 
-# The formula: numbers that Go makes too.
+# The formula: pseudo-random numbers that the Go tests compute as well.
 
 def fnv(text):
     h = 0xCBF29CE484222325
@@ -30,7 +30,7 @@ def bits(text, n):
 
 
 def drawn(text, dims, mean=0.0, spread=1.0):
-    """Nearly normal numbers: four 16-bit quarters of a word, summed; rounded to float32."""
+    """Nearly normal numbers: each is the sum of the four 16-bit quarters of a word, rounded to float32."""
     z = bits(text, int(np.prod(dims)))
     quarters = sum((z >> np.uint64(s) & np.uint64(0xFFFF)).astype(np.float64) for s in (0, 16, 32, 48))
     h = (quarters - 131070) / 65536 * math.sqrt(3)
@@ -38,7 +38,7 @@ def drawn(text, dims, mean=0.0, spread=1.0):
 
 
 def sketch(g):
-    """16 signed sums: entry i goes into one of them with a sign; up to 16 entries stand for themselves."""
+    """16 signed sums: each entry is added to one sum, with a sign; up to 16 entries represent themselves."""
     g = g.reshape(-1)
     if len(g) <= BUCKETS:
         return g
@@ -47,7 +47,7 @@ def sketch(g):
     return np.bincount((z >> np.uint64(60)).astype(np.int64), g * sign, BUCKETS)
 
 
-# Structure: which initializers lose their values, and how they are drawn.
+# Structure: selects the initializers whose values are removed, and how these values are drawn.
 
 def role(tensor, uses, gain):
     """mean and spread of a weight, by its first use; gain is the variance that a convolution multiplies by"""
@@ -71,7 +71,7 @@ def role(tensor, uses, gain):
 
 
 def strip(model, gain):
-    """Each floating-point initializer of more than one element becomes 'external' with a formula for a file."""
+    """Each floating-point initializer of more than one element becomes 'external', with a formula in place of a file."""
     g = model.graph
     uses = {}
     for n in g.node:
@@ -106,7 +106,7 @@ def weights(model, seed):
 
 class Evaluator:
     def __init__(self, model, dtype=torch.float32, state=None):
-        """state: BatchNormalization works as in training, and puts its new running statistics there"""
+        """If state is given, BatchNormalization is in training mode and stores its new running statistics there."""
         self.g, self.dtype, self.state = model.graph, dtype, state
 
     def run(self, values, output, watch=None):
@@ -246,8 +246,8 @@ def gradients(model, w, x, dy, output, dtype, watch=None, state=None):
 
 
 def kinks(exact, rounded):
-    """how many decisions (sign before Relu, clipping, largest of a window) lie within 6 rounding errors (root
-    mean square of the tensor's), how many float32 takes differently, and of how many"""
+    """Counts decisions (sign before Relu, clipping, maximum of a window): those within 6 rounding errors (root
+    mean square over the tensor), those that float32 takes differently, and all"""
     near = flips = total = 0
     for (op, x, a), (_, y, _) in zip(exact, rounded):
         y = y.double()
@@ -261,7 +261,7 @@ def kinks(exact, rounded):
                 top = u.topk(2, 2)
                 return top.values[:, :, 0] - top.values[:, :, 1], top.indices[:, :, 0], top.values[:, :, 0]
             (d, i, big), (_, j, _) = gap(x), gap(y)
-            live = (big > 0) & (d > 0)  # equal ones are copies of one number
+            live = (big > 0) & (d > 0)  # equal values are copies of one number
             near += int(((d < 6 * err) & live).sum()); flips += int(((i != j) & live).sum()); total += d.numel()
             continue
         for at in ([0.0, 6.0] if op == "Clip" else [0.0]):
@@ -273,7 +273,7 @@ def kinks(exact, rounded):
 # The networks.
 
 def export(module, size, opset, **options):
-    with torch.no_grad():  # different weights, so that the exporter does not merge equal ones
+    with torch.no_grad():  # makes equal weights different, so that the exporter does not merge them
         for i, (name, p) in enumerate(module.state_dict().items()):
             if p.dtype.is_floating_point:
                 p.add_(torch.from_numpy(drawn("export " + name, list(p.shape), 0, 0.01)))
@@ -301,7 +301,7 @@ NETWORKS = {  # module, size of the exported image, operator set, options of the
 
 
 def reference(name, structure, batch, size, seed, train=False):
-    """the numbers of one run, with how far float32 is from float64 in torch itself and how near the kinks are"""
+    """The numbers of one run, including the error of torch's float32 and the number of decisions near a kink."""
     w = weights(structure, seed)
     classes = CLASSES.get(name, 10)
     output = structure.graph.output[0].name if name != "googlenet-bvlc" else "logits"
@@ -330,7 +330,7 @@ def write(path, r):
 
 
 def agree(module, model, size):
-    """the evaluator computes what the module computes, on the weights that were exported"""
+    """Checks that the evaluator computes the same as the module on the exported weights."""
     x = torch.from_numpy(drawn("agree", [2, 3, size, size]))
     e = Evaluator(model)
     v = {t.name: torch.from_numpy(np.array(nh.to_array(t))) for t in model.graph.initializer}
@@ -340,7 +340,7 @@ def agree(module, model, size):
 
 
 def same(module, structure, r):
-    """where the exported weights are the module's own, its own gradients are those of the evaluator"""
+    """Checks that the evaluator's gradients equal the module's if the exported weights are the module's own."""
     module = module.double().train(r["train"])
     w = weights(structure, r["seed"])
     module.load_state_dict({n: torch.from_numpy(np.array(a)).double() for n, a in w.items()}, strict=False)

@@ -1,4 +1,4 @@
-// Package termtest checks in tests which options a command line becomes.
+// Package termtest helps to test how commands parse command lines into options.
 package termtest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"winnow/datasets/location"
 )
 
-// Asked returns the options with which a command's call is called, nil if it is not called.
+// Asked returns the options that a command passes to its call for args, or nil if call is not called.
 func Asked[O any](t testing.TB, command func(term.Call[O]) *cli.Command, args ...string) (got *O, err error) {
 	t.Helper()
 	c := command(func(_ context.Context, _ *term.Program, o O) error { got = &o; return nil })
@@ -25,10 +25,10 @@ func Asked[O any](t testing.TB, command func(term.Call[O]) *cli.Command, args ..
 	return got, err
 }
 
-// Sources lets cmp compare options with sources.
+// Sources lets package cmp compare options that contain a [location.Source].
 var Sources = cmpopts.EquateComparable(location.Source{})
 
-// Check checks which options lines of arguments become, and that misused lines do not reach the call.
+// Check checks the options that command lines are parsed into, and that misused command lines do not reach the call.
 func Check[O any](t *testing.T, command func(term.Call[O]) *cli.Command, lines map[string]O, misused []string,
 	compared ...cmp.Option) {
 	t.Helper()
@@ -41,7 +41,7 @@ func Check[O any](t *testing.T, command func(term.Call[O]) *cli.Command, lines m
 	}
 	for _, line := range misused {
 		if got, err := Asked(t, command, strings.Fields(line)...); !errors.As(err, new(term.UsageError)) || got != nil {
-			t.Errorf("%s: %v, options %v, expected misuse and none", line, err, got)
+			t.Errorf("%s: %v, options %v, expected misuse and no options", line, err, got)
 		}
 	}
 }
