@@ -5,7 +5,7 @@
 //	datasets            images and their labels; noise models; readers of published datasets and other tools' files
 //	backbone            converts image files to vectors; backbone/ort runs networks with ONNX Runtime, the only cgo;
 //	                    backbone/graph: ONNX models as data, and a network's derivative as another network
-//	features            labelled vectors ([winnow/features.Set], used by all other packages) and feature stores
+//	features            labelled vectors ([winnow/features.Set], used everywhere) and their stores
 //	losses              losses of embeddings and their gradients
 //	filters             detect wrong labels in a batch during training
 //	head                vectors become embeddings on the unit sphere
