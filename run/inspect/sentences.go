@@ -91,9 +91,11 @@ func (a *Report) howMany() []string {
 	}
 	var list []string
 	if low > 0 {
-		list = append(list, fmt.Sprintf("At least %.0f of all %d labels must be wrong (95 %% confidence).", low, judged))
+		list = append(list, fmt.Sprintf("At least %.0f of all %d labels must be wrong (95 %% confidence).", low,
+			judged))
 	}
-	const unseen = "Errors that people repeat, such as one class taken for another, look like similar classes and are not counted"
+	const unseen = "Errors that people repeat, such as one class taken for another, look like similar classes and " +
+		"are not counted"
 	if a.Check == "" {
 		return append(list, unseen+".")
 	}
@@ -117,8 +119,8 @@ func (a *Report) howFar(called int) string {
 	}
 	switch {
 	case far > called:
-		return fmt.Sprintf("The first %d of the list are worth a review: each may be wrong with a probability of %.0f %% "+
-			"or more.", far, 100*worthwhile)
+		return fmt.Sprintf("The first %d of the list are worth a review: each may be wrong with a probability of %.0f "+
+			"%% or more.", far, 100*worthwhile)
 	case called > 0:
 		return fmt.Sprintf("Of the labels that are not flagged, fewer than one in %.0f is expected to be wrong.",
 			1/worthwhile)
@@ -126,8 +128,8 @@ func (a *Report) howFar(called int) string {
 	return fmt.Sprintf("No label has a probability of %.0f %% or more of being wrong.", 100*worthwhile)
 }
 
-// Classes below both limits are too small to find label errors in: measured, half of the errors are found in a class of 6
-// next to one of 240, none in a class of 4 next to one of 450, and all in a class of 12.
+// Classes below both limits are too small to find label errors in. Measured: half of the errors are found in a class of
+// 6 images next to a class of 240, none in a class of 4 next to one of 450, and all in a class of 12.
 const (
 	fewImages = 8   // images
 	tinyShare = 0.1 // of the largest class
