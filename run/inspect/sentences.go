@@ -69,8 +69,8 @@ func (a *Report) formatWrongHeadline(called int) string {
 	return fmt.Sprintf("%d of %d labels look wrong.", called, judged)
 }
 
-// howMany returns the estimate of how many of all labels are wrong, "" if there is none. called is the number of flagged
-// labels.
+// howMany returns the estimate of how many of all labels are wrong, "" if there is none. called is the number of
+// flagged labels.
 func (a *Report) howMany(called int) string {
 	n, judged := a.Noise, len(a.Images)-a.Unjudged
 	if n == nil {
