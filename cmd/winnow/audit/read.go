@@ -97,7 +97,7 @@ type exclusion struct {
 	flags  string // names, separated by spaces
 	inputs []string
 	with   string // another flag
-	unless string // the exclusion does not apply if this flag is given
+	unless string // flag that lifts the exclusion
 	advice string
 }
 
@@ -105,18 +105,18 @@ type exclusion struct {
 var exclusions = []exclusion{
 	{flags: "rate-only", inputs: []string{images, aRun}, advice: "give --labels FILE and --features DIR"},
 	{flags: "out clean decisions probs noise-rate names finetune top scorer seed", with: "rate-only",
-		advice: "it does not score single labels"},
+		advice: "--rate-only does not score single labels"},
 	{flags: "manifest features probs view", inputs: []string{images},
 		advice: "for stored data, give --labels FILE with --features DIR or --probs FILE"},
 	{flags: "last", inputs: []string{images, stored}, advice: "give a run folder"},
-	{flags: "root model", inputs: []string{stored}, unless: "finetune", advice: "it reads no images"},
-	{flags: "augment", inputs: []string{images, stored, aRun}, unless: "finetune", advice: "it needs --finetune"},
+	{flags: "root model", inputs: []string{stored}, unless: "finetune", advice: "images are read only with --finetune"},
+	{flags: "augment", inputs: []string{images, stored, aRun}, unless: "finetune", advice: "add --finetune"},
 	{flags: "finetune", with: "probs", advice: "probabilities are the scores"},
 	{flags: "split model finetune probs path-column label-column split-column true-column", inputs: []string{aRun},
 		advice: "give images, or --labels FILE and --features DIR"},
 	{flags: "scorer", with: "probs", advice: "probabilities are the scores"},
 	{flags: "drop relabel share precision", inputs: []string{images, stored, aRun}, unless: "clean",
-		advice: "it needs --clean FILE"},
+		advice: "add --clean FILE"},
 	{flags: "drop", with: "relabel", advice: "choose one"},
 	{flags: "share", with: "precision", advice: "choose one"},
 }
