@@ -65,8 +65,8 @@ func Copies(ctx context.Context, z features.Set, bound float64, maxMem int64) ([
 	return list, err
 }
 
-// The crowd-th nearest neighbour of a row counts as an ordinary neighbour. identical is the least cosine of two images
-// with the same pixels.
+// The row's neighbour of rank crowd is taken as ordinary, not as a duplicate. identical is the least cosine of two
+// images with the same pixels.
 const (
 	crowd     = 5
 	identical = 0.9995

@@ -43,7 +43,7 @@ type reviewed struct {
 	rest   *bufio.Reader
 }
 
-// newReviewed starts winnow studio, waits for its address and reports whether it serves; otherwise it has ended.
+// newReviewed starts winnow studio and waits for its address. serves is false if the program ended instead.
 func newReviewed(t testing.TB, args ...string) (r *reviewed, serves bool) {
 	t.Helper()
 	return newServed(t, append([]string{"studio"}, args...)...)
