@@ -66,9 +66,9 @@ func (d *decided) measurePrecision() (p precision) {
 	return p
 }
 
-// hintWhenToStop returns a reason to stop reviewing, or "". Either all suspects are decided, or so few of the 50
-// decided images furthest down the list were wrong (at most 4) that the share there is below 20 % with 95 % confidence.
-// For images drawn at random, it returns an estimate of the share of wrong labels.
+// hintWhenToStop returns a reason to stop reviewing, or "". The reason is that all suspects are decided, or that of the
+// 50 decided images furthest down the list at most 4 had wrong labels: the share of wrong labels there is then below
+// 20 % with 95 % confidence. For images drawn at random, it returns an estimate of the share of wrong labels.
 func (d *decided) hintWhenToStop(p precision, classes []classProgress) string {
 	done := 0
 	for _, c := range classes {
