@@ -77,7 +77,7 @@ func TestFind(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		total, page := w.review.decided.findPage(q)
+		total, _, page := w.review.decided.findPage(q)
 		if total != len(want) {
 			r.Fatalf("found %d, expected %d", total, len(want))
 		}

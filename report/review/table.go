@@ -18,7 +18,7 @@ import (
 
 // Kinds of findings about an image.
 const (
-	suspect = "suspect" // its label is flagged
+	suspect = "suspect" // its label is flagged, or contradicts that of a duplicate and neither is likelier
 	outlier = "outlier" // it fits no class
 	copied  = "copy"    // it has a duplicate with another label
 	grouped = "group"   // it has duplicates with any label
@@ -40,7 +40,7 @@ type entry struct {
 func (e *entry) isOfKind(kind string) bool {
 	switch kind {
 	case suspect:
-		return e.Dropped
+		return e.Dropped || e.CopyVerdict == suspects.Look
 	case outlier:
 		return e.Outlier
 	case copied:

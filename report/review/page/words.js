@@ -67,6 +67,10 @@ export function together(row) {
   return `${row.differ ? "Reviewers disagree; by majority" : "All reviewers who are sure agree"}: ${done({ action: row.outcome, label: row.outcome_label })}.`;
 }
 export const better = (row) => row.suggested && row.suggested !== row.given;
+// offered returns the label that A accepts: the suggested label or, if no label is likelier, that of a duplicate.
+export const offered = (row) => (better(row) ? row.suggested : row.verdict === "look" ? contrary(row)[0]?.label ?? "" : "");
+// contrary returns the duplicates of an image that have another label.
+export const contrary = (row) => [...row.group, ...row.copies].filter((p, i, all) => p.label && p.label !== row.given && all.findIndex((q) => q.path === p.path) === i);
 
 // clock formats a time, with the date if it is not today.
 export function clock(at) {
