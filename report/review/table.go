@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -236,9 +237,15 @@ func (t *table) indexImages() {
 			return ids
 		})
 	}
-	suspicion := sorted(func(*entry, *entry) int { return 0 })
+	scoreOf := func(e *entry) float64 {
+		if !e.audited {
+			return math.Inf(1) // last
+		}
+		return e.Score
+	}
+	suspicion := sorted(func(a, b *entry) int { return cmp.Compare(scoreOf(a), scoreOf(b)) })
 	t.orders = map[string]func() []int{
-		"": suspicion, "suspect": suspicion,
+		"": sorted(func(*entry, *entry) int { return 0 }), "suspect": suspicion,
 		"least": sync.OnceValue(func() []int {
 			ids := slices.Clone(suspicion())
 			slices.Reverse(ids)

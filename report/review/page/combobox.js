@@ -4,6 +4,7 @@ import { el } from "./dom.js";
 import { count } from "./words.js";
 
 const most = 60; // maximum number of names shown
+const loose = 3; // grade of names that only have the typed letters in order
 
 // match returns the options whose text or name matches the typed text, best match first: at the start, at the start of a
 // word, anywhere, or as letters in the same order.
@@ -21,7 +22,7 @@ function grade(name, q) {
   const low = name.toLowerCase(), at = low.indexOf(q);
   if (low === q) return -1;
   if (at > 0) return /[\p{L}\p{N}]/u.test(low[at - 1]) && !/\d/.test(low[at - 1]) ? 2 : 1;
-  return at === 0 ? 0 : inOrder(low, q) ? 3 : 4;
+  return at === 0 ? 0 : inOrder(low, q) ? loose : 4;
 }
 function inOrder(low, q) {
   let at = 0;
@@ -43,7 +44,7 @@ export function combobox(input, { options, pick, label, fixed = false, none = "n
     const rest = found.length - most;
     found = found.slice(0, most);
     const wanted = input.value.trim(), words = wanted && create(wanted);
-    if (words) found.push({ name: wanted, text: words, note: "", made: true });
+    if (words) found[found[0]?.best === loose ? "unshift" : "push"]({ name: wanted, text: words, note: "", made: true });
     list.replaceChildren(...found.map(({ name, text, note }, i) => el("li", { role: "option", id: `${list.id}-${i}`, "aria-selected": "false", onmousedown: (e) => { e.preventDefault(); take(i); }, onmousemove: () => stand(i, false) },
       el("span", {}, text), el("small", {}, [text.includes(name) ? "" : name, note].filter(Boolean).join(" · ")))),
       ...(rest > 0 ? [el("li", { role: "presentation", class: "rest" }, `${count(rest)} more: type to find them`)] : []),

@@ -22,7 +22,7 @@ const query = () => ({ ...store.asked, sort: "suspect", sure: least, reviewer: m
 
 async function look() {
   const button = get("sure"), mine = ++asked;
-  if (store.view !== "suspects" || store.place.state !== "undecided") { button.hidden = true; return; }
+  if (store.view !== "suspects" || store.session.drawn || store.place.state !== "undecided") { button.hidden = true; return; }
   const { total } = await ask("/api/rows", { ...query(), limit: 0 });
   if (mine !== asked) return;
   button.hidden = total < 2;
