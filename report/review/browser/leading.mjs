@@ -26,6 +26,7 @@ export const leading = [
       const before = await server.ask("/api/session"), sure = await server.ask("/api/rows?state=undecided&kind=suspect&sure=0.99&limit=0");
       if (sure.total > 1) {
         await page.locator("#sure", { hasText: `(${sure.total})` }).click();
+        await page.waitForSelector("#accepting[open]");
         assert.match(await page.locator("#accepting").textContent(), new RegExp(`This changes ${sure.total} labels .* mistakes`));
         await page.locator("#accepting .primary").click();
         await said(`${sure.total} labels changed`);
