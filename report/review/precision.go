@@ -20,7 +20,8 @@ type share struct {
 // precision is the share of wrong labels among all decided suspects, and among the decided images of the lowest ranks.
 type precision struct {
 	share
-	Recent share `json:"recent"`
+	Recent   share   `json:"recent"`
+	Expected float64 `json:"expected"` // number of wrong labels among the flagged ones by the audit's probabilities
 }
 
 // addDecision counts a decision that settles whether the label is right.
@@ -55,6 +56,9 @@ func (d *decided) measurePrecision() (p precision) {
 		e, action := &t.images[id], d.outcome[id].Action
 		if e.Dropped {
 			p.addDecision(action)
+			if e.GivenProbability != nil {
+				p.Expected += 1 - *e.GivenProbability
+			}
 		}
 		other := e.Outlier || len(e.Copies) > 0 || e.CopyGroup > 0 || len(e.Problems) > 0
 		if p.Recent.Judged < recentMost && (e.Dropped || !other) {
