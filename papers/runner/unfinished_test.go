@@ -70,13 +70,16 @@ func drawnStudy(t *testing.T, study, row string, set ...string) (o Options, told
 func outcomeOf(t *testing.T, o Options) studies.Outcome {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(o.Dir, "cells", "*.json"))
-	if err != nil || len(files) != 1 {
-		t.Fatal(files, err)
-	}
 	var out studies.Outcome
-	text, err := os.ReadFile(files[0])
-	if err = errors.Join(err, json.Unmarshal(text, &out)); err != nil || out.Steps != 12 {
-		t.Fatal(out, err)
+	for _, file := range files { // the others are rows without a training
+		text, more := os.ReadFile(file)
+		var one studies.Outcome
+		if err = errors.Join(err, more, json.Unmarshal(text, &one)); one.Steps > 0 {
+			out = one
+		}
+	}
+	if err != nil || out.Steps != 12 {
+		t.Fatal(out, files, err)
 	}
 	if out.Seconds <= 0 || out.Measures[seconds] <= 0 {
 		t.Errorf("took %v s, trained %v s", out.Seconds, out.Measures[seconds])
