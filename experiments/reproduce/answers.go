@@ -8,61 +8,64 @@ import (
 	"winnow/papers/studies"
 )
 
-// asked is a line of the first table of EXPERIMENTS.md: what a row gains over another, on whole networks.
-type asked struct{ say, folder, better, than string }
-
-var first = []asked{
-	{"filter: AvgSim over none", "omniglot-noise", "MCL + AvgSim", "MCL"},
-	{"filter: vMF-Sim over none", "omniglot-noise", "MCL + vMF-Sim", "MCL"},
-	{"a perfect filter over none", "omniglot-noise", "MCL + oracle filter", "MCL"},
-	{"as many labels dropped at random over none", "omniglot-noise", "MCL + random drop", "MCL"},
-	{"filter with a proxy loss: vMF-Sim over none", "omniglot-noise", "SoftTriple + vMF-Sim", "SoftTriple"},
-	{"another loss, no filter (MS) over vMF-Sim", "omniglot-noise", "MS", "MCL + vMF-Sim"},
-	{"two networks (Co-teaching) over vMF-Sim", "omniglot-noise", "Co-teaching", "MCL + vMF-Sim"},
-	{"600 steps, vMF-Sim over none", "whole-prism-table2", "MCL + PRISM (vMF-Sim)", "Memory Contrastive Loss (MCL)"},
+// gain returns the question of a line of EXPERIMENTS.md's first table: what a row gains over another.
+func gain(say, better, than string) studies.Claim {
+	return studies.Claim{Say: say, Better: studies.Names{better}, Than: studies.Names{than}}
 }
 
-// answers returns the first table of EXPERIMENTS.md: differences in points of P@1, paired by seed, with the half width
-// of their 95 % intervals. All differences of the table are tested together; significant ones are bold.
+// first lists the lines of the first table, on whole networks, by the folder of their study.
+var first = []struct {
+	folder string
+	gains  []studies.Claim
+}{
+	{"networks/omniglot-noise", []studies.Claim{
+		gain("filter: AvgSim over none", "MCL + AvgSim", "MCL"),
+		gain("filter: vMF-Sim over none", "MCL + vMF-Sim", "MCL"),
+		gain("a perfect filter over none", "MCL + oracle filter", "MCL"),
+		gain("as many labels dropped at random over none", "MCL + random drop", "MCL"),
+		gain("filter with a proxy loss: vMF-Sim over none", "SoftTriple + vMF-Sim", "SoftTriple"),
+		gain("another loss, no filter (MS) over vMF-Sim", "MS", "MCL + vMF-Sim"),
+		gain("two networks (Co-teaching) over vMF-Sim", "Co-teaching", "MCL + vMF-Sim"),
+	}},
+	{"reproduce/whole-prism-table2", []studies.Claim{
+		gain("600 steps, vMF-Sim over none", "MCL + PRISM (vMF-Sim)", "Memory Contrastive Loss (MCL)"),
+	}},
+}
+
+// answers returns the first table: differences in points of P@1, paired by seed, with the half width of their 95 %
+// intervals. Those that are significant among all differences of their study here are bold.
 func answers(root string) (string, error) {
-	columns := []string{"sym 20", "sym 50", "small 50", "clean"}
-	var b strings.Builder
-	fmt.Fprintf(&b, "| whole network, Omniglot | 20 %% wrong | 50 %% wrong | 50 %%, whole clusters | clean |\n|---%s|\n",
-		strings.Repeat("|---:", len(columns)))
-	folders := map[string]string{"omniglot-noise": "networks", "whole-prism-table2": "reproduce"}
-	for _, line := range first {
-		_, enough, _, err := read(filepath.Join(root, "experiments", folders[line.folder], line.folder))
+	text := "| whole network, Omniglot | 20 % wrong | 50 % wrong | 50 %, whole clusters | clean |\n" +
+		"|---|---:|---:|---:|---:|\n"
+	for _, part := range first {
+		_, enough, _, err := read(filepath.Join(root, "experiments", part.folder))
 		if err != nil {
 			return "", err
 		}
-		var claims []studies.Claim
-		for _, a := range first {
-			for _, column := range columns {
-				if a.folder == line.folder {
-					claims = append(claims, studies.Claim{Say: a.say + column, Better: studies.Names{a.better},
-						Than: studies.Names{a.than}, Columns: studies.Names{column}})
-				}
-			}
-		}
-		enough.Study.Claims = claims
-		cells := map[string]string{}
+		enough.Study.Claims = part.gains
 		for _, v := range enough.TestClaims() {
-			for _, c := range v.Comparisons {
-				cell := fmt.Sprintf("%+.1f ±%.1f", 100*c.Mean, 50*(c.High-c.Low))
-				if c.State != studies.CannotSay {
-					cell = "**" + cell + "**"
-				}
-				if c.N < 10 {
-					cell += fmt.Sprintf(" n=%d", c.N)
-				}
-				cells[v.Claim.Say] = cell
+			text += "| " + v.Claim.Say + " |"
+			for _, column := range []string{"sym 20", "sym 50", "small 50", "clean"} {
+				text += " " + describeGain(v, column) + " |"
 			}
+			text += "\n"
 		}
-		fmt.Fprintf(&b, "| %s |", line.say)
-		for _, column := range columns {
-			fmt.Fprintf(&b, " %s |", cells[line.say+column])
-		}
-		b.WriteString("\n")
 	}
-	return b.String(), nil
+	return text, nil
+}
+
+// describeGain returns a cell of the first table; "" if the column was not run.
+func describeGain(v studies.Verdict, column string) (cell string) {
+	for _, c := range v.Comparisons {
+		if !strings.HasSuffix(c.Better, ", "+column) {
+			continue
+		}
+		if cell = fmt.Sprintf("%+.1f ±%.1f", 100*c.Mean, 50*(c.High-c.Low)); c.State != studies.CannotSay {
+			cell = "**" + cell + "**"
+		}
+		if c.N < 10 {
+			cell += fmt.Sprintf(" n=%d", c.N)
+		}
+	}
+	return cell
 }

@@ -44,8 +44,8 @@ func read(folder string) (r, enough *studies.Results, seeds string, err error) {
 		}
 		row, column := slices.Index(study.RowNames(), line[1]), slices.Index(study.ColumnNames(), line[2])
 		if row < 0 || column < 0 {
-			return nil, nil, "", fmt.Errorf("%s: line %d: found %s, %s, expected a cell of the study", path, at+2, line[1],
-				line[2])
+			return nil, nil, "", fmt.Errorf("%s: line %d: found %s, %s, expected a cell of the study", path, at+2,
+				line[1], line[2])
 		}
 		counts[line[1]+"\n"+line[2]+"\n"+line[8]]++
 		if !study.Rows[row].Runs() {

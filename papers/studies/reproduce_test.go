@@ -249,8 +249,8 @@ func TestAtMost(t *testing.T) {
 	}
 }
 
-// TestClaimStates: a claim about all comparisons fails with one counterexample even if others were not run, and holds only if
-// all hold; a claim about most is decided once its majority is certain.
+// TestClaimStates: a claim about all comparisons fails with one counterexample even if others were not run, and holds
+// only if all hold; a claim about most is decided once its majority is certain.
 func TestClaimStates(t *testing.T) {
 	list := func(states ...State) (out []Comparison) {
 		for _, s := range states {

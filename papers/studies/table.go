@@ -254,6 +254,7 @@ func explainTests(verdicts []Verdict) string {
 	return fmt.Sprintf("Comparisons are paired by seed. A difference counts if it is significant (two-sided t-test, "+
 		"p < %v%s), for any number of seeds. An undecided comparison states how many seeds would detect the "+
 		"difference with a power of 80 %%, if at most 1,000. A claim fails with one significant "+
-		"counterexample, and holds only if all its comparisons were run and hold. All seeds share one test set: the result applies to other trainings, not to other images.",
+		"counterexample, and holds only if all its comparisons were run and hold. All seeds share one test set: the "+
+		"result applies to other trainings, not to other images.",
 		significance, corrected)
 }
