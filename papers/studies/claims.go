@@ -81,17 +81,17 @@ func (v Verdict) Count(state State) (n int) {
 	return n
 }
 
-// State returns the state of the claim. A claim about all comparisons holds if all hold, and fails if one fails; a
-// claim about most is decided by the majority. Unless all comparisons were run, it is undecided.
+// State returns the state of the claim. A claim about all comparisons holds if all were run and hold, and fails if one
+// fails, whatever else was not run; a claim about most is decided by the majority of all its comparisons.
 func (v Verdict) State() State {
 	all, holds, fails := v.Of, v.Count(Holds), v.Count(Fails)
 	switch {
-	case all == 0 || len(v.Comparisons) < all:
+	case all == 0:
 		return CannotSay
-	case v.Claim.Most && 2*holds > all, holds == all:
-		return Holds
 	case v.Claim.Most && 2*fails >= all, !v.Claim.Most && fails > 0:
 		return Fails
+	case v.Claim.Most && 2*holds > all, holds == all:
+		return Holds
 	}
 	return CannotSay
 }

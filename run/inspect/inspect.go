@@ -263,7 +263,7 @@ func (m *material) useFilter(r *folder.Run, note func(string, ...any)) error {
 		return hint.Unfit("scorer", "%q is no scorer of an audit, expected one of %s", m.options.Scorer,
 			strings.Join(audit.Names(), ", "))
 	case m.options.Scorer != "":
-		f.Scorer, f.Threshold = m.options.Scorer, filters.ThresholdSTRM
+		f.Scorer, f.Threshold = m.options.Scorer, filters.ThresholdMedian
 	}
 	m.options.Scorer, m.options.Filter, m.options.Rate = f.Scorer, &f, &f.Rate
 	return f.Validate()
