@@ -110,10 +110,10 @@ var rooms = []Room{
 		""},
 
 	{"run", "turns a configuration and data into a training run and its folder",
-		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
+		"audit audit/judges backbone datasets datasets/imageroot eval run/embedding run/extraction features filters " +
 			"filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
 			"internal/budget internal/hint internal/lookup losses models run/config run/folder " +
-			"run/tuning train train/peers train/selective"},
+			"run/tuning search train train/peers train/selective"},
 	{"run/config", "builds a run's configuration from recipe, file, settings and flags; contains the papers' recipes",
 		"audit/judges filters filters/selfpaced head internal/document internal/hint losses train train/peers " +
 			"train/selective"},

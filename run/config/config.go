@@ -136,7 +136,7 @@ func Default() Run {
 
 		BackboneSolver: train.DefaultSolver("adam"),
 
-		Validation: Validation{Every: Epochs(1), Measure: MeasureP1},
+		Validation: Validation{Every: Epochs(1), Measure: MeasureP1, HoldOut: UsualHoldOut},
 		Checkpoint: Epochs(1),
 		LogEvery:   1,
 

@@ -96,7 +96,7 @@ backbone_schedule: {warm_up: 5 steps}
 
 func TestEmptyFilesAreDefaults(t *testing.T) {
 	unscreened := config.Default()
-	unscreened.Screen = config.NoScreen
+	unscreened.Screen, unscreened.Validation.HoldOut = config.NoScreen, 0
 	for text, want := range map[string]config.Run{"": config.Default(), "# nothing yet\n": config.Default(),
 		"---\n":     config.Default(),
 		"solver:\n": unscreened} {

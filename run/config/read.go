@@ -80,8 +80,8 @@ func (c *Run) chooseDefaults(root ast.Node, settings []string) {
 	doubts := root == nil && (cmp.Or(given.Filter.Scorer, c.Filter.Scorer) != NoFilter || tuned &&
 		given.Filter.Scorer == "")
 	c.Bank.Fill = root == nil && tuned
-	if root == nil {
-		c.Validation.HoldOut = UsualHoldOut
+	if root != nil {
+		c.Validation.HoldOut = 0
 	}
 	if !doubts {
 		c.Screen = NoScreen
