@@ -303,7 +303,7 @@ func (d *decided) countProgress() progress {
 		if p.Whole[action]++; e.audited {
 			p.Counts[action]++
 		}
-		if e.Dropped && action != undecided {
+		if e.Flagged && action != undecided {
 			classes[e.Given]++
 		}
 	}
