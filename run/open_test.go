@@ -86,7 +86,8 @@ func TestOpen(t *testing.T) {
 	g := open(index)
 	held, err := run.Search(t.Context(), search.Held{Set: set}, rows[5], 2)
 	hits, other := run.Search(t.Context(), g, rows[5], 2)
-	if err != nil || other != nil || held[0].Row != 5 || len(hits) != 2 || filepath.Base(g.Paths[hits[0].Row]) != "5.png" {
+	if err != nil || other != nil || held[0].Row != 5 || len(hits) != 2 ||
+		filepath.Base(g.Paths[hits[0].Row]) != "5.png" {
 		t.Errorf("%v, %v: %v, %v", err, other, held, hits)
 	}
 	if _, err := run.Search(t.Context(), open(filepath.Join(out, folder.OwnFeatures)), rows[5], 2); err == nil ||

@@ -86,8 +86,8 @@ type Validation struct {
 	HoldOut float64 `yaml:"hold_out"`
 }
 
-// UsualHoldOut is the default of HoldOut for trainings without a recipe or a configuration file, and for sweeps. With so
-// few images that it holds out none, trainings hold out SmallHoldOut.
+// UsualHoldOut is the default of HoldOut for trainings without a recipe or a configuration file, and for sweeps. With
+// so few images that it holds out none, trainings hold out SmallHoldOut.
 const (
 	UsualHoldOut = 0.1
 	SmallHoldOut = 0.25

@@ -43,8 +43,9 @@ func (c Comparison) Verdict() string {
 		if c.Known != "" {
 			known = ", on the images " + c.Known
 		}
-		return fmt.Sprintf("%s is better than untrained features by MAP@R (%.4f, frozen %.4f, whitened %.4f); by P@1, "+
-			"it is not shown to be (%s)%s", what, c.Trained.MAPAtR, c.Frozen.MAPAtR, c.Whitened.MAPAtR, values[4:], known)
+		return fmt.Sprintf("%s is better than untrained features by MAP@R (%.4f, frozen %.4f, whitened %.4f); by P@1 "+
+			"it is not shown to be (%s)%s", what, c.Trained.MAPAtR, c.Frozen.MAPAtR, c.Whitened.MAPAtR, values[4:],
+			known)
 	case trained <= white && trained <= frozen:
 		return fmt.Sprintf("%s is NOT better than untrained features (%s)", what, values)
 	case trained <= white:
