@@ -44,7 +44,7 @@ func (r *Result) Take(cut Cut) ([]suspects.Suspect, error) {
 	}
 	var list []suspects.Suspect
 	for _, s := range r.Suspects {
-		if s.Dropped {
+		if s.Flagged {
 			list = append(list, s)
 		}
 	}

@@ -198,7 +198,7 @@ func (r *Result) callWrong(o job) {
 	case r.Asked:
 		r.Rate = *o.Rate
 		for i := range int(r.Rate * float64(len(r.Suspects))) {
-			r.Suspects[i].Dropped = !r.Suspects[i].Unjudged
+			r.Suspects[i].Flagged = !r.Suspects[i].Unjudged
 		}
 		return
 	case o.Given == nil && !certain:
@@ -215,7 +215,7 @@ func (r *Result) callWrong(o job) {
 		case certain:
 			likely = likely && s.Score < 0.5 && !r.Blind
 		}
-		if s.Dropped = likely && called < most; s.Dropped {
+		if s.Flagged = likely && called < most; s.Flagged {
 			called++
 		}
 	}

@@ -154,7 +154,7 @@ func drawScores(a *inspect.Report) page.Histogram {
 		}
 		low, high = min(low, e.Score), max(high, e.Score)
 		at := 0
-		if known && e.True != e.Given || !known && e.Dropped {
+		if known && e.True != e.Given || !known && e.Flagged {
 			at = 1
 		}
 		values[at] = append(values[at], e.Score)

@@ -120,7 +120,7 @@ func TestAuditLearnsFromDecisions(t *testing.T) {
 		if label != "" {
 			want = suspects.Wrong
 		}
-		if e.Checked != want || ok && e.Dropped || e.Rank != i+1 ||
+		if e.Checked != want || ok && e.Flagged || e.Rank != i+1 ||
 			label != "" && label != "none" && e.Suggested != label {
 			t.Errorf("%+v, expected %q %q", e, want, label)
 		}

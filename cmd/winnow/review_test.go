@@ -124,7 +124,7 @@ func suspectAlbum(t testing.TB, n int) (manifest, audit string) {
 		path := fmt.Sprintf("%04d.png", i)
 		text += path + ",cat\n"
 		list = append(list, suspects.Suspect{Rank: i + 1, Path: path, Given: "cat", Suggested: "dog", Score: float64(i),
-			Dropped: true})
+			Flagged: true})
 	}
 	write(t, manifest, text+"last.png,dog\n")
 	write(t, filepath.Join(dir, "0000.png"), "no picture")

@@ -54,14 +54,14 @@ func (d *decided) measurePrecision() (p precision) {
 	t := d.table
 	for id := t.audited - 1; id >= 0; id-- {
 		e, action := &t.images[id], d.outcome[id].Action
-		if e.Dropped {
+		if e.Flagged {
 			p.addDecision(action)
 			if e.GivenProbability != nil {
 				p.Expected += 1 - *e.GivenProbability
 			}
 		}
 		other := e.Outlier || len(e.Copies) > 0 || e.CopyGroup > 0 || len(e.Problems) > 0
-		if p.Recent.Judged < recentMost && (e.Dropped || !other) {
+		if p.Recent.Judged < recentMost && (e.Flagged || !other) {
 			p.Recent.addDecision(action)
 		}
 	}

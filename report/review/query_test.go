@@ -54,7 +54,7 @@ func TestFind(t *testing.T) {
 		values.Set("limit", fmt.Sprint(limit))
 		var want []int
 		for id, e := range w.list {
-			kinds := map[string]bool{"": true, "suspect": e.Dropped, "outlier": e.Outlier, "copy": len(e.Copies) > 0,
+			kinds := map[string]bool{"": true, "suspect": e.Flagged, "outlier": e.Outlier, "copy": len(e.Copies) > 0,
 				"group": e.CopyGroup > 0, "problem": len(e.Problems) > 0}
 			states := map[string]bool{"": true, "all": true, "decided": actions[id] != "undecided", actions[id]: true}
 			if (class == "" || e.Given == class) && (to == "" || e.Suggested == to) && kinds[kind] && states[state] &&

@@ -41,7 +41,7 @@ type entry struct {
 func (e *entry) isOfKind(kind string) bool {
 	switch kind {
 	case suspect:
-		return e.Dropped || e.CopyVerdict == suspects.Look
+		return e.Flagged || e.CopyVerdict == suspects.Look
 	case outlier:
 		return e.Outlier
 	case copied:
@@ -198,7 +198,7 @@ func (t *table) markSuspects() {
 	other := slices.ContainsFunc(t.images, func(e entry) bool { return e.Given != e.Suggested })
 	for i := range t.images {
 		if e := &t.images[i]; !other || e.Given != e.Suggested {
-			e.Dropped = true
+			e.Flagged = true
 		}
 	}
 }

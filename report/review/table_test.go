@@ -103,7 +103,7 @@ func TestTableOfSplits(t *testing.T) {
 func TestSuspectsOfOthers(t *testing.T) {
 	w := newWorld(t, 100)
 	for i := range w.list {
-		w.list[i].Dropped = false
+		w.list[i].Flagged = false
 	}
 	c, err := w.reopened(nil)
 	if err != nil {

@@ -203,15 +203,15 @@ func (a *Report) rejudgeLabels(s *learn.State, names []string) {
 		e.Rank = i + 1
 		switch {
 		case e.Checked != "":
-			e.Dropped = false
+			e.Flagged = false
 		case a.Asked:
-			e.Dropped = i < asked
+			e.Flagged = i < asked
 		case e.Unjudged || a.Blind || e.CopyVerdict == suspects.Look:
-			e.Dropped = false
+			e.Flagged = false
 		case probable || called == 0:
-			e.Dropped = wrong[e.Row] > 0.5 && (e.Suggested != e.Given || e.Outlier)
+			e.Flagged = wrong[e.Row] > 0.5 && (e.Suggested != e.Given || e.Outlier)
 		default: // without probabilities, checked images take places among the first called
-			e.Dropped = i < called && (e.Suggested != e.Given || e.Outlier)
+			e.Flagged = i < called && (e.Suggested != e.Given || e.Outlier)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func (a *Report) settleChecked() {
 				p = e.SuggestedProbability
 			}
 		}
-		e.Dropped, e.Suggested, e.SuggestedProbability, e.SuggestedScore = e.Given != is, is, p, p
+		e.Flagged, e.Suggested, e.SuggestedProbability, e.SuggestedScore = e.Given != is, is, p, p
 	}
 }
 
@@ -292,7 +292,7 @@ func (a *Report) recountWrong(s *learn.State) {
 		if e.Unjudged = e.Unjudged && e.Checked == ""; e.Unjudged {
 			a.Unjudged++
 		}
-		if e.Dropped {
+		if e.Flagged {
 			a.CalledWrong++
 		}
 	}

@@ -373,7 +373,7 @@ func TestSummaryOfNone(t *testing.T) {
 // labels nor a number of certain ones.
 func TestSentences(t *testing.T) {
 	suspect := func(score float64) suspects.Suspect {
-		return suspects.Suspect{Given: "cat", Suggested: "dog", Score: score, Dropped: true}
+		return suspects.Suspect{Given: "cat", Suggested: "dog", Score: score, Flagged: true}
 	}
 	right := suspects.Suspect{Given: "cat", Suggested: "cat", Score: 0.99}
 	expected := 1.6

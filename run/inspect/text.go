@@ -26,7 +26,7 @@ const (
 // Called returns the images whose labels are flagged, most suspect first.
 func (a *Report) Called() (list []suspects.Suspect) {
 	for _, e := range a.Images {
-		if e.Dropped {
+		if e.Flagged {
 			list = append(list, e)
 		}
 	}
@@ -184,7 +184,7 @@ type suggestedMost struct {
 func mostSuggested(images []suspects.Suspect) map[string]suggestedMost {
 	pairs, out := map[[2]string]int{}, map[string]suggestedMost{}
 	for _, e := range images {
-		if !e.Dropped {
+		if !e.Flagged {
 			continue
 		}
 		s := out[e.Given]

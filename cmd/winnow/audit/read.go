@@ -79,9 +79,13 @@ const (
 	aRun   = "a run"
 )
 
-// readKind returns the kind of input of a command line, or "" if no input is given.
+// readKind returns the kind of input of a command line, or "" if no input is given. With stored features or
+// probabilities, the argument may stand for --manifest.
 func readKind(c *cli.Context) string {
 	switch {
+	case c.NArg() == 1 && !folder.Is(c.Args().First()) && !c.IsSet("manifest") &&
+		(c.IsSet("features") || c.IsSet("probs")) && c.Set("manifest", c.Args().First()) == nil:
+		return stored
 	case c.NArg() == 1 && !folder.Is(c.Args().First()):
 		return images
 	case c.NArg() > 0:
