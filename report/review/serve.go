@@ -94,6 +94,11 @@ func (r *Reviewer) listRoutes() map[string]route {
 		thumbs: {read, slow, r.getThumb},
 		images: {read, slow, r.getImage},
 	}
+	if r.Work != nil {
+		routes["/api/job"] = route{read, quick, handleGet(r.Work.getJob)}
+		routes["/api/job/start"] = route{change, quick, handlePost(r.Work.postStart)}
+		routes["/api/job/stop"] = route{change, quick, handlePost(r.Work.postStop)}
+	}
 	for path, part := range pageParts() {
 		routes[path] = route{read, quick, part.sendPart}
 	}

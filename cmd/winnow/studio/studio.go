@@ -123,13 +123,19 @@ func runStudio(ctx context.Context, p *term.Program, o Options) (err error) {
 	if err := checkOut(p, o.Files); err != nil {
 		return err
 	}
-	o.Missing = listMissingCommands(o)
-	r, closeAll, err := review.Open(o.Files, p.Host())
-	if err != nil {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	shown := &opened{p: p, end: end}
+	if o.Work, err = shown.newWork(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeAll()) }()
-	r.Next = listNextCommands(o)
+	if err := shown.openSet(o); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, shown.closes()) }()
+	defer o.Work.End()
+	context.AfterFunc(ctx, o.Work.End) // while the last requests are answered
+	r := shown.r
 	if r.Notice != "" {
 		p.Note("%s", r.Notice)
 	}
@@ -156,9 +162,14 @@ func runStudio(ctx context.Context, p *term.Program, o Options) (err error) {
 		}
 	}
 	log := log.New(p.Err, "winnow: review: ", 0)
-	if err := review.Serve(ctx, l, guard.Protect(r.Handler()), log); err != nil {
+	if err := review.Serve(ctx, l, guard.Protect(shown), log); err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
+	o.Work.End()
+	if shown.failed != nil {
+		return shown.failed
+	}
+	r = shown.r
 	if r.Decisions.Here() != nil { // the error of closing them names where they are
 		return nil
 	}
