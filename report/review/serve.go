@@ -96,8 +96,7 @@ func (r *Reviewer) listRoutes() map[string]route {
 	}
 	if r.Work != nil {
 		routes["/api/job"] = route{read, quick, handleGet(r.Work.getJob)}
-		routes["/api/job/start"] = route{change, quick, handlePost(r.Work.postStart)}
-		routes["/api/job/stop"] = route{change, quick, handlePost(r.Work.postStop)}
+		routes["/api/job/change"] = route{change, quick, handlePost(r.Work.postJob)}
 	}
 	for path, part := range pageParts() {
 		routes[path] = route{read, quick, part.sendPart}

@@ -1,10 +1,11 @@
 package review
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -41,16 +42,24 @@ type Network struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// State tells where a job stands.
-type State string
-
-// The states of a job.
+// States of a job.
 const (
-	Running State = "running"
-	Done    State = "done"
-	Failed  State = "failed"
-	Stopped State = "stopped" // by a person
+	running = "running"
+	done    = "done"
+	failed  = "failed"
+	stopped = "stopped" // by a person
 )
+
+// job is a command that was started.
+type job struct {
+	Kind     string     `json:"kind"`
+	State    string     `json:"state"`
+	Progress progressed `json:"progress"`
+	Lines    []string   `json:"lines"` // the last lines that are not progress
+
+	stop  context.CancelFunc
+	ended chan struct{}
+}
 
 // progressed is the last progress line of a command.
 type progressed struct {
@@ -61,76 +70,33 @@ type progressed struct {
 	Left  string `json:"left"` // "": not known
 }
 
-// job is a command that was started.
-type job struct {
-	Kind     string     `json:"kind"`
-	State    State      `json:"state"`
-	Progress progressed `json:"progress"`
-	Lines    []string   `json:"lines"` // the last lines that are not progress
-
-	stop  context.CancelFunc
-	ended chan struct{}
-	mutex *sync.Mutex // guards the fields with JSON names
-	begun []byte      // a line that is not complete
-}
-
-// Limits of the log of a job, which is kept in memory.
-const (
-	mostLines = 12
-	mostLine  = 2000 // bytes
-)
-
 var (
-	progressLine = regexp.MustCompile(`^(?:([a-z]+)  )?(\d+)/(\d+) ([A-Za-z]+)(?:  .*?)?(?:  (\S+) left)?(?:  .*)?$`)
-	stageLine    = regexp.MustCompile(`^([a-z]+)  about \S+ left$`)
-	// advice matches lines for people at a terminal: they name a command or a flag.
-	advice = regexp.MustCompile(`\bwinnow [a-z]+\b|(^|[\s(])--[a-z]`)
+	// progressLine matches "extract  120/288 images  40.1 images/s  4s left" and "extract  about 7s left".
+	progressLine = regexp.MustCompile(`^(?:([a-z]+)  )?(?:(\d+)/(\d+) ([A-Za-z]+)|about \S+ left)` +
+		`(?:  .*?)?(?:  (\S+) left)?(?:  .*)?$`)
+	// terminalAdvice matches lines for people at a terminal: they name a command or a flag.
+	terminalAdvice = regexp.MustCompile(`\bwinnow [a-z]+\b|(^|[\s(])--[a-z]`)
 )
 
-// Write adds the output of the command to the log.
-func (j *job) Write(text []byte) (int, error) {
-	j.mutex.Lock()
-	defer j.mutex.Unlock()
-	j.begun = append(j.begun, text...)
-	for {
-		line, rest, whole := bytes.Cut(j.begun, []byte("\n"))
-		if !whole {
-			break
-		}
-		j.noteLine(string(line))
-		j.begun = rest
-	}
-	if len(j.begun) > mostLine {
-		j.begun = j.begun[len(j.begun)-mostLine:]
-	}
-	return len(text), nil
-}
-
-// noteLine adds a line to the log. j.mutex is held.
+// noteLine adds a line that the command printed. The log is kept in memory.
 func (j *job) noteLine(line string) {
-	line = strings.TrimPrefix(strings.TrimRight(line, " \r"), "winnow: ")
+	const most = 12
+	line = strings.ToValidUTF8(strings.TrimPrefix(strings.TrimRight(line, " "), "winnow: "), "�")
 	if m := progressLine.FindStringSubmatch(line); m != nil {
 		j.Progress = progressed{Stage: m[1], Unit: m[4], Left: m[5]}
 		j.Progress.Done, _ = strconv.Atoi(m[2])
 		j.Progress.Total, _ = strconv.Atoi(m[3])
-		return
+	} else if line != "" && !terminalAdvice.MatchString(line) {
+		j.Lines = append(j.Lines, line)
+		j.Lines = j.Lines[max(0, len(j.Lines)-most):]
 	}
-	if m := stageLine.FindStringSubmatch(line); m != nil {
-		j.Progress = progressed{Stage: m[1]}
-		return
-	}
-	if line == "" || advice.MatchString(line) {
-		return
-	}
-	j.Lines = append(j.Lines, strings.ToValidUTF8(line[:min(len(line), mostLine)], ""))
-	j.Lines = j.Lines[max(0, len(j.Lines)-mostLines):]
 }
 
 // Start starts a job. It refuses a second one while a job is running.
 func (w *Work) Start(kind string) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if w.over || w.job != nil && w.job.State == Running {
+	if w.over || w.job != nil && w.job.State == running {
 		return refuseWith(http.StatusConflict, "another job is running: wait for it, or stop it")
 	}
 	words, err := w.Words(kind)
@@ -138,63 +104,58 @@ func (w *Work) Start(kind string) error {
 		return refuseWith(http.StatusConflict, "%v", err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	j := &job{Kind: kind, State: Running, Lines: []string{}, stop: stop, ended: make(chan struct{}), mutex: &w.mutex}
 	c := exec.CommandContext(ctx, w.Program, words...)
-	c.Stdout, c.Stderr = j, j
 	const patience = 10 * time.Second // to save what it has done
 	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(os.Interrupt) }, patience
-	if err := c.Start(); err != nil {
+	printed, err := c.StderrPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
 		stop()
 		return fmt.Errorf("review: %w", err)
 	}
-	w.job = j
-	go w.finishJob(ctx, j, c)
+	w.job = &job{Kind: kind, State: running, Lines: []string{}, stop: stop, ended: make(chan struct{})}
+	go w.followJob(ctx, w.job, c, printed)
 	return nil
 }
 
-// finishJob waits for the end of a job and sets its state.
-func (w *Work) finishJob(ctx context.Context, j *job, c *exec.Cmd) {
+// followJob reads what the command of a job prints, and sets the job's state at its end.
+func (w *Work) followJob(ctx context.Context, j *job, c *exec.Cmd, printed io.Reader) {
 	defer close(j.ended)
-	state, err := Done, c.Wait()
-	switch {
-	case err != nil && ctx.Err() != nil:
-		state = Stopped
-	case err != nil:
-		state = Failed
-	default:
-		if err = w.Finish(j.Kind); err != nil {
-			_, _ = fmt.Fprintf(j, "%v\n", err) // never fails
-			state = Failed
+	defer j.stop()
+	lines := bufio.NewScanner(printed)
+	for lines.Scan() {
+		w.mutex.Lock()
+		j.noteLine(lines.Text())
+		w.mutex.Unlock()
+	}
+	_, _ = io.Copy(io.Discard, printed) // after a line that is too long
+	state, err := done, c.Wait()
+	if err != nil && ctx.Err() != nil {
+		state = stopped
+	} else if err == nil {
+		err = w.Finish(j.Kind)
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if err != nil && state == done {
+		state = failed
+		if !errors.As(err, new(*exec.ExitError)) || len(j.Lines) == 0 {
+			j.noteLine(err.Error())
 		}
 	}
-	j.stop()
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if len(j.begun) > 0 {
-		j.noteLine(string(j.begun))
-	}
-	if exit := (*exec.ExitError)(nil); state == Failed && len(j.Lines) == 0 && errors.As(err, &exit) {
-		j.Lines = append(j.Lines, exit.String())
-	}
 	j.State = state
-}
-
-// stopJob asks the running job to end, and returns it; nil if there was no job.
-func (w *Work) stopJob() *job {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if w.job != nil {
-		w.job.stop()
-	}
-	return w.job
 }
 
 // End stops the running job, waits for its end and refuses further jobs. The server calls it when it ends.
 func (w *Work) End() {
 	w.mutex.Lock()
 	w.over = true
+	j := w.job
 	w.mutex.Unlock()
-	if j := w.stopJob(); j != nil {
+	if j != nil {
+		j.stop()
 		<-j.ended
 	}
 }
@@ -214,20 +175,22 @@ func (w *Work) getJob(*http.Request, url.Values) (any, error) {
 	return answer, nil
 }
 
-// postStart starts the job that the page names.
-func (w *Work) postStart(body struct {
-	Kind string `json:"kind"`
-}) (int, any, error) {
-	if err := w.Start(body.Kind); err != nil {
-		return 0, nil, err
+// postJob starts the job that the page names, or asks the last one to stop. It does not wait for that, because a job
+// that succeeds waits for all requests.
+func (w *Work) postJob(body struct {
+	Start string `json:"start"` // kind; "": stop
+}) (_ int, v any, err error) {
+	if body.Start == "" {
+		w.mutex.Lock()
+		if w.job != nil {
+			w.job.stop()
+		}
+		w.mutex.Unlock()
+	} else {
+		err = w.Start(body.Start)
 	}
-	v, err := w.getJob(nil, nil)
-	return http.StatusOK, v, err
-}
-
-// postStop asks the running job to end. It does not wait, because a job that succeeds waits for all requests.
-func (w *Work) postStop(struct{}) (int, any, error) {
-	w.stopJob()
-	v, err := w.getJob(nil, nil)
+	if err == nil {
+		v, err = w.getJob(nil, nil)
+	}
 	return http.StatusOK, v, err
 }

@@ -18,7 +18,7 @@ func TestWorkChild(t *testing.T) {
 	}
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt)
-	fmt.Print("winnow: first\nextract  about 9s left\nextract  3/10 images  1.0 images/s  7s left\n")
+	fmt.Fprint(os.Stderr, "winnow: first\nextract  about 9s left\nextract  3/10 images  1.0 images/s  7s left\n")
 	fmt.Fprint(os.Stderr, "winnow: name a FILE with --model, or winnow models get one\nwinnow: last\n")
 	if os.Getenv("WINNOW_TEST_WORK") == "wait" {
 		<-interrupted
@@ -61,11 +61,11 @@ func TestWorkEndsWithServer(t *testing.T) {
 		runtime.Gosched()
 	}
 	want := progressed{Stage: "extract", Done: 3, Total: 10, Unit: "images", Left: "7s"}
-	if j := w.copyJob(); j.State != Running || j.Progress != want || !slices.Equal(j.Lines, []string{"first", "last"}) {
+	if j := w.copyJob(); j.State != running || j.Progress != want || !slices.Equal(j.Lines, []string{"first", "last"}) {
 		t.Errorf("while it runs: %+v", j)
 	}
 	w.End() // waits for the process
-	if j := w.copyJob(); j.State != Stopped {
+	if j := w.copyJob(); j.State != stopped {
 		t.Errorf("after the end: %+v", j)
 	}
 	if err := w.Start(AuditJob); err == nil {
@@ -79,7 +79,7 @@ func TestWorkFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-w.job.ended
-	if j := w.copyJob(); j.State != Failed || !slices.Equal(j.Lines, []string{"first", "last"}) {
+	if j := w.copyJob(); j.State != failed || !slices.Equal(j.Lines, []string{"first", "last"}) {
 		t.Errorf("got %+v", j)
 	}
 }

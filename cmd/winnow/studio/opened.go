@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"sync"
 
 	"winnow/cmd/winnow/term"
@@ -48,15 +47,6 @@ func (s *opened) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	s.page.ServeHTTP(w, req)
 }
 
-// newWork returns what the page can start: an audit of the set, and the download of a small network.
-func (s *opened) newWork() (*review.Work, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("review: %w", err)
-	}
-	return &review.Work{Program: program, Words: s.listWords, Network: s.findNetwork, Finish: s.finish}, nil
-}
-
 // listWords returns the arguments of a job. A request holds s.mutex.
 func (s *opened) listWords(kind string) ([]string, error) {
 	network := s.findNetwork()
@@ -65,7 +55,8 @@ func (s *opened) listWords(kind string) ([]string, error) {
 		return append([]string{"models", "get", network.Name}, s.o.Global...), nil
 	case kind == review.AuditJob && s.r.Missing.Audit != "" && network.Name == "":
 		if s.list = nameNewList(s.o.Manifest); s.list == "" {
-			return nil, fmt.Errorf("%s and %s exist already: move one of them away", usualList, nameOwnList(s.o.Manifest))
+			return nil, fmt.Errorf("%s and %s exist already: move one of them away", usualList,
+				nameOwnList(s.o.Manifest))
 		}
 		words := append(listAuditWords(s.o), s.o.Global...)
 		if s.o.Names != "" {

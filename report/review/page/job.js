@@ -30,7 +30,7 @@ function place() {
 }
 
 const look = () => hear(() => ask("/api/job"));
-const start = (kind) => hear(() => post("/api/job/start", { kind }));
+const start = (kind) => hear(() => post("/api/job/change", { start: kind }));
 
 async function hear(request) {
   clearTimeout(timer);
@@ -63,9 +63,9 @@ function draw() {
 function progress({ kind, lines, progress: { stage, done, total, unit, left } }) {
   const name = stages[stage] ?? running[kind], bar = el("i", { class: "relabel" });
   bar.style.width = `${100 * done / Math.max(1, total)}%`;
-  return [el("div", { class: "row" }, el("h2", { id: "job-head" }, `${running[kind]}…`), el("span", { class: "gap" }), el("button", { type: "button", onclick: () => hear(() => post("/api/job/stop", {})) }, "Stop")),
+  return [el("div", { class: "row" }, el("h2", { id: "job-head" }, `${running[kind]}…`), el("span", { class: "gap" }), el("button", { type: "button", onclick: () => hear(() => post("/api/job/change", { start: "" })) }, "Stop")),
     total ? el("div", { class: "meter", role: "progressbar", "aria-label": name, "aria-valuemin": 0, "aria-valuemax": total, "aria-valuenow": done }, bar) : "",
-    el("p", {}, total ? `${name}: ${done} of ${total} ${unit}${left ? `, about ${left} left` : ""}` : `${name}…`),
+    el("p", {}, total ? `${name}: ${done} of ${total} ${unit}${left ? `, about ${left} left` : ""}` : `${stages[stage] ?? "Starting"}…`),
     lines.length ? el("p", { class: "soft" }, lines.at(-1)) : "",
     el("p", { class: "soft" }, "You can look at the images and decide about them meanwhile. It ends with winnow.")];
 }
@@ -75,7 +75,7 @@ function offer(now, network) {
   const button = (kind, words, main, off = false) => el("button", { type: "button", class: main && "primary", disabled: off, onclick: () => start(kind) }, again(kind), words);
   const size = `${Math.round(network.bytes / 1e6)} MB`;
   return [el("h2", { id: "job-head" }, "Find wrong labels"),
-    failed ? el("div", { class: "warn", role: "alert" }, el("p", {}, el("b", {}, now.kind === "audit" ? "The search for wrong labels failed." : "The network could not be downloaded.")), el("pre", { tabindex: 0, "aria-label": "Last lines of the log" }, now.lines.join("\n")), el("p", {}, advice[now.kind])) : "",
+    failed ? el("div", { class: "warn", role: "alert" }, el("p", {}, el("b", {}, now.kind === "audit" ? "The search for wrong labels failed." : "The network could not be downloaded.")), el("pre", { tabindex: 0, "aria-label": "Last lines of the log" }, now.lines.slice(-3).join("\n")), el("p", {}, advice[now.kind])) : "",
     now?.state === "done" && now.kind === "network" ? el("p", { role: "status" }, "The network is installed.") : "",
     el("p", {}, "winnow embeds every image with a network on this computer and lists the labels that are likely wrong, the duplicates and the outliers. No image leaves this computer."),
     network.name ? el("p", {}, `First it needs a network, which is not installed yet: ${network.name}, ${size}, downloaded once.`) : "",
