@@ -67,7 +67,7 @@ function progress({ kind, lines, progress: { stage, done, total, unit, left } })
     total ? el("div", { class: "meter", role: "progressbar", "aria-label": name, "aria-valuemin": 0, "aria-valuemax": total, "aria-valuenow": done }, bar) : "",
     el("p", {}, total ? `${name}: ${done} of ${total} ${unit}${left ? `, about ${left} left` : ""}` : `${stages[stage] ?? "Starting"}…`),
     lines.length ? el("p", { class: "soft" }, lines.at(-1)) : "",
-    el("p", { class: "soft" }, "You can look at the images and decide about them meanwhile. It ends with winnow.")];
+    el("p", { class: "soft" }, "You can browse the images and decide about them meanwhile. It ends with winnow.")];
 }
 
 function offer(now, network) {
