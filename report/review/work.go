@@ -87,6 +87,7 @@ func (j *job) noteLine(line string) {
 		j.Progress.Done, _ = strconv.Atoi(m[2])
 		j.Progress.Total, _ = strconv.Atoi(m[3])
 	} else if line != "" && !terminalAdvice.MatchString(line) {
+		j.Progress = progressed{} // the next step
 		j.Lines = append(j.Lines, line)
 		j.Lines = j.Lines[max(0, len(j.Lines)-most):]
 	}

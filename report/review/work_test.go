@@ -18,8 +18,8 @@ func TestWorkChild(t *testing.T) {
 	}
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt)
-	fmt.Fprint(os.Stderr, "winnow: first\nextract  about 9s left\nextract  3/10 images  1.0 images/s  7s left\n")
-	fmt.Fprint(os.Stderr, "winnow: name a FILE with --model, or winnow models get one\nwinnow: last\n")
+	fmt.Fprint(os.Stderr, "winnow: first\nwinnow: name a FILE with --model, or winnow models get one\n"+
+		"judge  1/2 steps\nwinnow: last\nextract  about 9s left\nextract  3/10 images  1.0 images/s  7s left\n")
 	if os.Getenv("WINNOW_TEST_WORK") == "wait" {
 		<-interrupted
 	}
@@ -57,7 +57,7 @@ func TestWorkEndsWithServer(t *testing.T) {
 	if err := w.Start(AuditJob); !errors.As(err, &refused) || refused.status != http.StatusConflict {
 		t.Errorf("a second start: %v", err)
 	}
-	for !slices.Contains(w.copyJob().Lines, "last") {
+	for w.copyJob().Progress.Done < 3 {
 		runtime.Gosched()
 	}
 	want := progressed{Stage: "extract", Done: 3, Total: 10, Unit: "images", Left: "7s"}
