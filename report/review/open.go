@@ -38,7 +38,8 @@ type Files struct {
 	Reviewer  string          // the name that the page suggests
 	Columns   datasets.Names  // column names of a manifest that is a table; none: the usual names
 	Missing   Missing
-	Guessed   bool // Audit was found automatically: ignore it if it is about other images
+	Work      *Work // what the page can start; nil: nothing
+	Guessed   bool  // Audit was found automatically: ignore it if it is about other images
 }
 
 // decisionsFile returns the path of the decisions file.
@@ -59,7 +60,7 @@ func (f Files) decisionsFile() string {
 // Open opens a review, without an audit if f.Audit is "". closeAll ends background work and closes all files.
 func Open(f Files, host embedding.Host) (r *Reviewer, closeAll func() error, err error) {
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Missing: f.Missing,
-		KeepOrder: f.KeepOrder}
+		KeepOrder: f.KeepOrder, Work: f.Work}
 	images := imageroot.Resolve(f.Root, f.Manifest)
 	if _, err = f.CheckOut(); err != nil {
 		return nil, nil, err

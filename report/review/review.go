@@ -42,6 +42,7 @@ type Config struct {
 	Next         []string          // commands to run after the review, shown on the page
 	Missing      Missing           // commands that create missing inputs
 	KeepOrder    bool              // keep the audit's order: do not learn from decisions
+	Work         *Work             // what the page can start; nil: nothing
 }
 
 // View is the name of a view of the page.

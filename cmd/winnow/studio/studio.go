@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -42,9 +43,9 @@ dropped, relabelled, and noted about, one or many at a time. Ctrl-C ends the ser
 
 PHOTOS is a folder, a .zip file or a manifest, by default the working folder. Without the list of an audit as SUSPECTS
 or --audit, the page shows suspects.csv in the working folder or next to the images. The vectors of the images are in
-the folder SUSPECTS.features. If the list or the vectors are missing, the page shows the images, and the command that
-makes what is missing. With vectors the list learns from the decisions: after every 20 of them, the labels that are now
-most likely wrong come first.
+the folder SUSPECTS.features. Without a list, the page finds wrong labels at a click: it runs winnow audit, which ends
+with the server, and offers to download a network first if none is installed. With vectors the list learns from the
+decisions: after every 20 of them, the labels that are now most likely wrong come first.
 
 Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads again; one
 server at a time holds it. Several people can use one server: the page asks each browser for a name once, keeps who
@@ -123,13 +124,21 @@ func runStudio(ctx context.Context, p *term.Program, o Options) (err error) {
 	if err := checkOut(p, o.Files); err != nil {
 		return err
 	}
-	o.Missing = listMissingCommands(o)
-	r, closeAll, err := review.Open(o.Files, p.Host())
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	shown := &opened{p: p, end: end}
+	program, err := os.Executable()
 	if err != nil {
+		return fmt.Errorf("review: %w", err)
+	}
+	o.Work = &review.Work{Program: program, Words: shown.listWords, Network: shown.findNetwork, Finish: shown.finish}
+	if err := shown.openSet(o); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeAll()) }()
-	r.Next = listNextCommands(o)
+	defer func() { err = errors.Join(err, shown.closes()) }()
+	defer o.Work.End()
+	context.AfterFunc(ctx, o.Work.End) // while the last requests are answered
+	r := shown.r
 	if r.Notice != "" {
 		p.Note("%s", r.Notice)
 	}
@@ -156,9 +165,14 @@ func runStudio(ctx context.Context, p *term.Program, o Options) (err error) {
 		}
 	}
 	log := log.New(p.Err, "winnow: review: ", 0)
-	if err := review.Serve(ctx, l, guard.Protect(r.Handler()), log); err != nil {
+	if err := review.Serve(ctx, l, guard.Protect(shown), log); err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
+	o.Work.End()
+	if shown.failed != nil {
+		return shown.failed
+	}
+	r = shown.r
 	if r.Decisions.Here() != nil { // the decisions file was moved: closing it reports this
 		return nil
 	}

@@ -20,6 +20,7 @@ import { standing } from "./standing.js";
 import { filters, another } from "./filters.js";
 import { views, to } from "./views.js";
 import { first } from "./first.js";
+import { job } from "./job.js";
 import { classes } from "./classes.js";
 import { findings } from "./findings.js";
 import * as plane from "./plane.js";
@@ -198,6 +199,7 @@ async function run() {
   standing();
   views();
   first();
+  job();
   findings();
   plane.plane();
   grid.grid();
