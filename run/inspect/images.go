@@ -30,7 +30,7 @@ func (m *material) readImages(ctx context.Context, in Input, h Host) error {
 	if err != nil {
 		return fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Images)
 	}
-	opts := datasets.ReadOptions{Names: in.Columns, Root: in.Root, Note: h.Note}
+	opts := datasets.ReadOptions{Names: in.Columns, Root: in.Root, Note: h.Note, Conflicts: in.Conflicts}
 	if layout == datasets.Shards || layout == datasets.Folder { // list a large folder only once
 		opts.Once = ctx
 	}
