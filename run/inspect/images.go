@@ -62,7 +62,7 @@ func (m *material) readImages(ctx context.Context, in Input, h Host) error {
 	if err != nil {
 		return err
 	}
-	e.From, e.Out, e.Memory = root, in.Features, m.options.MaxMem
+	e.From, e.Out, e.Memory, e.Contents = root, in.Features, m.options.MaxMem, in.Contents
 	if err := e.Fit(ctx, h.Host, func() (*datasets.Dataset, error) { return whole, nil }); err != nil {
 		return err
 	}

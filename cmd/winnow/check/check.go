@@ -41,7 +41,8 @@ type Options struct {
 
 // Command returns the "winnow check" command.
 func Command() *cli.Command {
-	o := Options{Scorer: "fitted", Format: "text", In: inspect.Input{Conflicts: true, Features: "suspects.features"}}
+	o := Options{Scorer: "fitted", Format: "text", In: inspect.Input{Conflicts: true, Contents: true,
+		Features: "check.features"}}
 	failOn, root, since := check.Usual, "", ""
 	return &cli.Command{
 		Name: "check",
