@@ -52,8 +52,8 @@ func Command() *cli.Command {
 		Description: helpText,
 		Flags: slices.Concat([]cli.Flag{
 			term.Flag(&failOn, "fail-on", "exit with 1 if a new finding is one of the `CHECKS` "+
-				strings.Join(check.Names(), ", ")+"; label-error=0.99: from this probability on; wrong=2%: the largest "+
-				"share; none"),
+				strings.Join(check.Names(), ", ")+"; label-error=0.99: from this probability on; wrong=2%: the "+
+				"largest share; none"),
 			term.Flag(&o.Baseline, "baseline", "leave out the known findings in `FILE`"),
 			term.Flag(&o.Update, "update-baseline", "write all present findings to --baseline"),
 			term.Flag(&since, "since", "leave out findings about images that did not change since `OLD`, an earlier "+

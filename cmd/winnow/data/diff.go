@@ -21,7 +21,7 @@ func diffCommand() *cli.Command {
 	var o diffOptions
 	return &cli.Command{
 		Name:      "diff",
-		Usage:     "list the images that were added, removed, relabelled or moved to another split between two versions",
+		Usage:     "list the images that were added, removed, relabelled or moved to another split",
 		ArgsUsage: "OLD NEW",
 		Flags:     append([]cli.Flag{term.Flag(&o.json, "json", "print the result as JSON")}, term.ColumnFlags()...),
 		Action: term.BoundAction(&o, func(c *cli.Context, o *diffOptions) error {
