@@ -54,8 +54,8 @@ type seen struct {
 // for shards and for several views of an image.
 //
 // An image is unchanged if its file has the size and mtime (or CRC-32) recorded in the store's folder or, without a
-// record, if it is older than the store. After an interruption, the folder still holds the old store, or an unfinished store that the
-// next call continues; the next call also reads images that changed in between.
+// record, if it is older than the store. After an interruption, the folder still holds the old store, or an
+// unfinished store that the next call continues; the next call also reads images that changed in between.
 func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 	if !e.shard.Whole() || len(e.Key().Views) > 1 {
 		return e.Run(ctx, h)
