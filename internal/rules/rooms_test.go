@@ -135,10 +135,13 @@ var rooms = []Room{
 			"datasets/imageroot datasets/location eval run/extraction features filters filters/noiserate head " +
 			"internal/hint internal/lookup run run/config run/folder run/tuning train"},
 
+	{"run/check", "tests labels in CI: new findings of an audit against a baseline or an earlier list, and their formats",
+		"audit/suspects datasets internal/hint run/inspect"},
+
 	{"report", "writes the pages about runs and audits: single runs, comparisons, retrieved images, maps",
 		"audit audit/suspects backbone datasets datasets/classnames datasets/imageroot eval eval/tsne " +
 			"features filters internal/hint internal/lookup " +
-			"report/page run/inspect run/config run/measure run/folder train"},
+			"report/page run/check run/inspect run/config run/measure run/folder train"},
 	{"report/page", "draws charts and maps as SVG, and writes a report as one self-contained page",
 		"eval internal/pagestyle internal/spread"},
 

@@ -67,7 +67,11 @@ type Input struct {
 
 	Names   string         // file with names of the classes, a parameter of [classnames.Choose]
 	Columns datasets.Names // column names of a table in Images or Manifest; none: the default names
-	Tuning  Tuning         // fine-tuning of the backbone; with Images or Features
+	// Contents recognises unchanged Images by their content ([extraction.Extraction.Contents]).
+	Contents bool
+	// Conflicts accepts Images with two labels; the rows after the first are in the Repeats of [Report.Dataset].
+	Conflicts bool
+	Tuning    Tuning // fine-tuning of the backbone; with Images or Features
 
 	Checks *datasets.Checks // earlier decisions of people about the labels; nil: none
 }

@@ -10,6 +10,7 @@ import (
 	"winnow/audit"
 	"winnow/audit/findings"
 	"winnow/audit/suspects"
+	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/internal/text"
@@ -144,6 +145,9 @@ func shownPath(path string) string {
 
 // Source returns the folder, the .zip file or the manifest that was audited.
 func (a *Report) Source() location.Source { return a.from }
+
+// Dataset returns the audited images as they were read.
+func (a *Report) Dataset() *datasets.Dataset { return a.source }
 
 // Root returns the folder or the .zip file of the images.
 func (a *Report) Root() location.Source { return imageroot.Resolve(a.root, a.from) }
