@@ -12,6 +12,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/report/review"
 	"winnow/report/review/decisions"
@@ -31,8 +32,8 @@ type Options struct {
 func readFiles(c *cli.Context) review.Files {
 	return review.Files{
 		Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
-		Decisions: c.String("decisions"), Out: c.String("out"), Names: c.String("names"), Columns: term.Columns(c),
-		KeepOrder: c.Bool("keep-order"), Reviewer: strings.TrimSpace(c.String("reviewer")),
+		Decisions: c.String("decisions"), Out: c.String("out"), By: c.String("by"), Names: c.String("names"),
+		Columns: term.Columns(c), KeepOrder: c.Bool("keep-order"), Reviewer: strings.TrimSpace(c.String("reviewer")),
 		Features: c.String("features"), Model: c.String("model"),
 	}
 }
@@ -42,6 +43,10 @@ func readFiles(c *cli.Context) review.Files {
 func readOptions(c *cli.Context) (Options, error) {
 	o := Options{Files: readFiles(c), OpenPage: c.Bool("open"), Listen: c.String("listen"),
 		Hosts: c.StringSlice("allow-host"), Token: c.String("token")}
+	if o.By == datasets.ByMove {
+		return o, term.Misused("--by move: the studio shows the images where they are: end it, then move them with " +
+			"winnow decisions export PHOTOS --by move")
+	}
 	if c.Bool("check") {
 		o.Draw = inspect.Checked
 	}
@@ -146,7 +151,10 @@ func checkOut(p *term.Program, f review.Files) error {
 	if _, err := f.CheckOut(); err != nil || f.Out == "" {
 		return err
 	}
-	targets := []term.Target{{Flag: "out", Path: f.Out}}
+	var targets []term.Target
+	if !f.IsFolderOut() {
+		targets = append(targets, term.Target{Flag: "out", Path: f.Out})
+	}
 	if f.List != "" {
 		targets = append(targets, term.Target{Flag: "decided", Path: f.List})
 	}
