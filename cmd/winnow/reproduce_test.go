@@ -218,7 +218,7 @@ func TestReproduceDrawn(t *testing.T) {
 	}
 	for more, want := range map[string]string{
 		"--data a,b": "expected no --data", "--finetune all": "expected neither flag", "--set nope=1": "nope",
-		"--set samples=1": "1 samples, expected", "--set kappa=0": "kappa is 0",
+		"--set samples=1": "1 samples of a class, expected", "--set kappa=0": "kappa is 0",
 	} {
 		if code, text, errs := call(t.Context(), append([]string{"reproduce", "prism-figure4", "--out", at},
 			strings.Fields(more)...)...); code != 2 || text != "" || !strings.Contains(errs, want) {

@@ -20,6 +20,7 @@ import (
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 )
 
 const (
@@ -178,14 +179,15 @@ func (e *Extraction) measureFit(ctx context.Context, h Host, squashed backbone.P
 		return false, nil
 	}
 	answer := fitAnswer{file: e.nameFitAnswer(s)}
-	if answer.read() {
+	if answer.readAnswer() {
 		if answer.Squashed {
 			e.setPreprocessing(squashed)
 		}
 		h.Note("%s (measured before)", answer.Why)
 		return true, nil
 	}
-	h.Note("embedding %d images both cropped and squashed, to choose how images are fitted to the network", len(s.paths))
+	h.Note("embedding %d images both cropped and squashed, to choose how images are fitted to the network",
+		len(s.paths))
 	begin, quiet, own := time.Now(), h, *e
 	quiet.Note = func(string, ...any) {}
 	own.Paths, own.Config.Views, own.Config.Strict, own.Config.Known = s.paths, nil, false, true
@@ -232,7 +234,7 @@ func (e *Extraction) measureFit(ctx context.Context, h Host, squashed backbone.P
 		"%s)", way, size, other, max(said[0], said[1]), way, min(said[0], said[1]), other, len(rows), took,
 		adviseOtherWay(undo))
 	h.Note("%s", answer.Why)
-	answer.write()
+	answer.writeAnswer()
 	return true, nil
 }
 
@@ -263,14 +265,14 @@ func (e *Extraction) nameFitAnswer(s labelled) string {
 	return filepath.Join(cache, "winnow", "fits", fmt.Sprintf("%x.json", sum.Sum(nil)))
 }
 
-// read reports whether the answer is known.
-func (a *fitAnswer) read() bool {
-	data, err := os.ReadFile(a.file)
+// readAnswer reports whether the answer is known.
+func (a *fitAnswer) readAnswer() bool {
+	data, err := regular.ReadFile(a.file, 1<<16)
 	return err == nil && json.Unmarshal(data, a) == nil && a.Why != ""
 }
 
-// write keeps the answer. Without it, the next command measures again.
-func (a *fitAnswer) write() {
+// writeAnswer keeps the answer. Without it, the next command measures again.
+func (a *fitAnswer) writeAnswer() {
 	data, err := json.Marshal(a)
 	if err == nil && a.file != "" && os.MkdirAll(filepath.Dir(a.file), 0o700) == nil {
 		_ = atomicfile.WriteBytes(a.file, data)

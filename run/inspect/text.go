@@ -96,7 +96,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 	for _, s := range a.Sentences() {
 		fmt.Fprintln(w, s)
 	}
-	if list := a.Worst(); len(list) > 0 {
+	if list := a.Worst(); len(list) > 0 && list[0].Called > 1 {
 		var most []string
 		for _, k := range text.First(list, shownImages) {
 			most = append(most, fmt.Sprintf("%s (%d of %d)", a.showClassName(k.Class), k.Called, k.Images))

@@ -26,7 +26,7 @@ function show() {
 // nextSteps shows the commands to run after the review.
 function nextSteps() {
   const { out, next } = store.session;
-  return el("div", { class: "next-steps" }, el("p", {}, out ? "Write " : "End winnow with Ctrl-C. All decisions are kept.", out ? el("code", {}, out) : "", out ? ", then go on in a terminal:" : " Then:"),
+  return el("div", { class: "next-steps" }, el("p", {}, out ? "Write " : "End winnow with Ctrl-C. All decisions are kept.", out ? el("code", {}, out) : "", out ? ". For a terminal:" : " Then:"),
     ...(next ?? []).map((command) => el("pre", {}, el("code", {}, command))));
 }
 
