@@ -88,8 +88,8 @@ func (b *bench) setVerdicts(f *field, all pool) error {
 
 // limitCertainty returns for each class the largest probability of a label error that its images can show: 1 - 1/(n+2),
 // Laplace's rule of succession, for a class of n images less than a third as large as the largest class, and 1 for
-// others. A fit to the images of large classes is too sure about small ones. Classes of similar sizes need no limit: the
-// fit to their labels has calibrated the probabilities.
+// others. A fit to the images of large classes is too sure about small ones. Classes of similar sizes need no limit:
+// the fit to their labels has calibrated the probabilities.
 func limitCertainty(images []float64) []float64 {
 	most, largest := make([]float64, len(images)), slices.Max(images)
 	for k, n := range images {
