@@ -76,8 +76,8 @@ func (c copies) countPairs(labels []int) (pairs int) {
 	return pairs
 }
 
-// The number of pairs whose images are compared is at most the share mostLooked of the number of rows, but at least
-// fewLooked. The bound holds separately for pairs with near vectors and for pairs with near hashes.
+// The images of at most max(fewLooked, mostLooked·n) pairs of n rows are compared. This limit holds separately for
+// pairs with similar vectors and for pairs with similar hashes.
 const (
 	mostLooked = 0.2
 	fewLooked  = 2000

@@ -42,7 +42,7 @@ type Class struct {
 }
 
 // findFindings estimates the noise rate and finds odd classes and duplicates in z. left holds the classes weighted by
-// the scorer, or nil. The findings are added to r and said.
+// the scorer, or nil. The findings are added to the result r and to the given judgement.
 func (r *Result) findFindings(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o job) error {
 	said.copies = o.copies.listOtherCopies(z)
 	judged := left != nil // the labels were scored in these vectors

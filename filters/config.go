@@ -80,7 +80,7 @@ func (c Config) Validate() error {
 	check.That(c.WarmUp >= 0, "warm_up", c.WarmUp, "0 or more iterations")
 	check.That(c.AvgSimSteps >= 0, "avgsim_steps", c.AvgSimSteps, "0 or more iterations")
 	if check.Err == nil && c.Threshold == ThresholdFixed && !entry.FixedBar {
-		return fmt.Errorf("filters: threshold %q with scorer %q: its scores have no fixed scale, expected %s, %s or %s",
+		return fmt.Errorf("filters: threshold %q with scorer %q: the scores have no fixed scale, expected %s, %s or %s",
 			c.Threshold, c.Scorer, ThresholdSTRM, ThresholdTRM, ThresholdPaper)
 	}
 	return check.Err

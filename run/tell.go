@@ -53,7 +53,7 @@ func (r *Training) tellPlan() {
 	cfg, plan, note := r.Config, r.Plan, r.options.Note
 	filtered := cfg.Filter.Scorer != config.NoFilter
 	if out := r.asked.out; out != cfg.Head.Out {
-		note("dimension %d is more than the %d of the features: using %d", out, cfg.Head.In, cfg.Head.Out)
+		note("%d dimensions were asked for, but the features have only %d: using %d", out, cfg.Head.In, cfg.Head.Out)
 	}
 	if n := r.asked.views; n > cfg.Sampler.Views {
 		note("%d views of each image were asked for, but each image has only one: batches use that one (set %s, or "+

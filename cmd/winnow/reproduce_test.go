@@ -217,7 +217,7 @@ func TestReproduceDrawn(t *testing.T) {
 		t.Errorf("%d drawings", strings.Count(page, "<svg"))
 	}
 	for more, want := range map[string]string{
-		"--data a,b": "expected no --data", "--finetune all": "expected neither flag", "--set nope=1": "nope",
+		"--data a,b": "--data cannot be used", "--finetune all": "expected neither flag", "--set nope=1": "nope",
 		"--set samples=1": "1 samples of a class, expected", "--set kappa=0": "kappa is 0",
 	} {
 		if code, text, errs := call(t.Context(), append([]string{"reproduce", "prism-figure4", "--out", at},

@@ -25,7 +25,7 @@ type Claim struct {
 	Most          bool  `yaml:"most"` // the claim holds if most of its comparisons hold; otherwise all must hold
 }
 
-// limitValue returns the bound of a claim, or nil if the claim compares rows.
+// limitValue returns the least or largest value that a claim allows, or nil if the claim compares rows.
 func (c Claim) limitValue() *float64 { return cmp.Or(c.AtLeast, c.AtMost) }
 
 // State is the result of a comparison or a claim.

@@ -430,7 +430,7 @@ claims:
 		for i, v := range results(func(row, column, seed int) bool {
 			return row == at[0] && column == at[1] && seed > 1
 		}) {
-			if needs := i == 0 || at[0] == 0; needs && v.State() != CannotSay { // one seed is not tested
+			if needs := i == 0 || at[0] == 0; needs && v.State() != CannotSay { // a t-test needs two seeds
 				t.Errorf("claim %d with one seed of %v: %s", i, at, v.State())
 			}
 		}

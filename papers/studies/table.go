@@ -212,11 +212,11 @@ func (v Verdict) formatVerdictNumbers(standIn bool) string {
 	return text
 }
 
-// Format returns a comparison in numbers: "+0.0123, 5 seeds, p 0.004, corrected 0.03".
+// Format returns a comparison in numbers: "mean difference +0.0123, 5 seeds, p 0.004, corrected p 0.03".
 func (c Comparison) Format() string {
-	s := fmt.Sprintf("%+.4f, %s", c.Mean, text.Plural(c.N, "seed"))
+	s := fmt.Sprintf("mean difference %+.4f, %s", c.Mean, text.Plural(c.N, "seed"))
 	if !math.IsNaN(c.P) {
-		s += fmt.Sprintf(", p %.2g, corrected %.2g", c.P, c.Holm)
+		s += fmt.Sprintf(", p %.2g, corrected p %.2g", c.P, c.Holm)
 	}
 	if c.Seeds > 0 {
 		s += fmt.Sprintf("; about %d seeds would decide", c.Seeds)

@@ -196,7 +196,7 @@ func (w *world) close() {
 	}
 }
 
-// ask sends a request with the token and decodes the JSON response into to, unless to is nil.
+// ask sends a request with the token and decodes the JSON response into the variable that the last argument points to.
 func (w *world) ask(method, path, body string, to any) (status int, text string) {
 	w.t.Helper()
 	req, err := http.NewRequest(method, w.server.URL+path, strings.NewReader(body))

@@ -91,7 +91,7 @@ func (r *Reviewer) newSession() session {
 	images, flagged := map[string]int{}, map[string]int{}
 	for i := range t.images {
 		e := &t.images[i]
-		if images[e.Given]++; e.Dropped {
+		if images[e.Given]++; e.isOfKind(suspect) {
 			flagged[e.Given]++
 		}
 	}

@@ -194,7 +194,7 @@ func TestCarriedOver(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 
-	// The decisions are about other images.
+	// An audit of other images cannot be opened with the same decisions file.
 	w.write("other.csv", "path,label\nelse.png,class a\nmore.png,class b\n")
 	w.list = []suspects.Suspect{{Path: "else.png", Given: "class a", Suggested: "class b"}}
 	w.manifest = w.dir + "/other.csv"

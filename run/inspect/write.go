@@ -51,7 +51,7 @@ func (a *Report) Save(ctx context.Context, f Files, note func(format string, arg
 				"with metrics on the old labels", n)
 		}
 		if n := len(a.groupsByKind().look); n > 0 {
-			note("%s: in %s of duplicates the labels contradict each other and none is clearly likelier: they are "+
+			note("%s: %s of duplicates with contradicting labels, none of which is clearly likelier: these labels are "+
 				"unchanged, decide by eye", f.Clean, text.Plural(n, "group"))
 		}
 	}

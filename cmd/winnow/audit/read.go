@@ -98,26 +98,26 @@ type exclusion struct {
 	flags  string // names, separated by spaces
 	inputs []string
 	with   string // another flag
-	unless string // the exclusion does not apply if this flag is given
-	advice string
+	unless string // flag that lifts the exclusion
+	advice string // with unless: what the flag needs
 }
 
 // exclusions lists all exclusions. The first that applies is reported.
 var exclusions = []exclusion{
 	{flags: "rate-only", inputs: []string{images, aRun}, advice: "give --labels FILE and --features DIR"},
 	{flags: "out clean decisions probs noise-rate names finetune top scorer seed", with: "rate-only",
-		advice: "it does not score single labels"},
+		advice: "--rate-only does not score single labels"},
 	{flags: "manifest features probs view", inputs: []string{images},
 		advice: "for stored data, give --labels FILE with --features DIR or --probs FILE"},
 	{flags: "last", inputs: []string{images, stored}, advice: "give a run folder"},
-	{flags: "root model", inputs: []string{stored}, unless: "finetune", advice: "it reads no images"},
-	{flags: "augment", inputs: []string{images, stored, aRun}, unless: "finetune", advice: "it needs --finetune"},
+	{flags: "root model", inputs: []string{stored}, unless: "finetune", advice: "needs --finetune, which reads images"},
+	{flags: "augment", inputs: []string{images, stored, aRun}, unless: "finetune", advice: "needs --finetune"},
 	{flags: "finetune", with: "probs", advice: "probabilities are the scores"},
 	{flags: "split model finetune probs path-column label-column split-column true-column", inputs: []string{aRun},
 		advice: "give images, or --labels FILE and --features DIR"},
 	{flags: "scorer", with: "probs", advice: "probabilities are the scores"},
 	{flags: "drop relabel share precision by", inputs: []string{images, stored, aRun}, unless: "clean",
-		advice: "it needs --clean FILE"},
+		advice: "needs --clean FILE"},
 	{flags: "drop", with: "relabel", advice: "choose one"},
 	{flags: "share", with: "precision", advice: "choose one"},
 }
@@ -136,6 +136,9 @@ func readConflicts(c *cli.Context, input string) error {
 		}
 		flags := strings.Fields(e.flags)
 		if at := slices.IndexFunc(flags, c.IsSet); at >= 0 && with != "" {
+			if e.unless != "" {
+				return term.Misused("--%s %s", flags[at], e.advice)
+			}
 			return term.Misused("--%s cannot be used with %s: %s", flags[at], with, e.advice)
 		}
 	}

@@ -41,7 +41,7 @@ func newDecisionsCommand(call term.Call[ExportOptions]) *cli.Command {
 	}
 }
 
-// pickFlags returns --json, the flags that name the images, their audit and the decisions, and more of the studio's.
+// pickFlags returns --json, the flags for images, audit, decisions and columns, and the studio's flags named in more.
 func pickFlags(more ...string) []cli.Flag {
 	names := append(more, "audit", "manifest", "root", "decisions")
 	pick := func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) }

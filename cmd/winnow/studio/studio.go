@@ -81,7 +81,7 @@ func listFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "keep-order", Usage: "keep the order of the list: do not learn from decisions"},
 		&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
 		&cli.StringFlag{Name: "listen", Value: anyPort,
-			Usage: "serve at `HOST:PORT`; port 0 is any free one"},
+			Usage: "serve at `HOST:PORT`; port 0 chooses a free port"},
 		&cli.StringSliceFlag{Name: "allow-host",
 			Usage: "also answer to the name `HOST`, as behind a proxy; may be repeated"},
 		&cli.StringFlag{Name: "token", DefaultText: "a new one each time",
@@ -165,7 +165,7 @@ func runStudio(ctx context.Context, p *term.Program, o Options) (err error) {
 	if err := review.Serve(ctx, l, guard.Protect(r.Handler()), log); err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
-	if r.Decisions.Here() != nil { // the error of closing them names where they are
+	if r.Decisions.Here() != nil { // the decisions file was moved: closing it reports this
 		return nil
 	}
 	p.Note("%s, kept in %s", r.Summary(), r.Decisions.Path)

@@ -114,7 +114,7 @@ export const studio = [
     const label = (await server.ask("/api/session")).classes[0].name;
     await page.keyboard.type(label);
     await page.keyboard.press("Enter");
-    await said("4 images");
+    await said("4 (images|labels)");
     for (const id of list.slice(6, 10)) assert.match(await outcome(id), /^(relabel|keep)/);
     await page.keyboard.press("u");
     await said("Undone");
