@@ -248,7 +248,7 @@ func (r *Result) addLabelError(e suspects.Suspect, blind bool, gate Gate, add fu
 		}
 		p = 1 - *e.GivenProbability
 	}
-	if least, gated := gate[labelError]; !e.Dropped && e.Checked == "" && !(gated && least > 0 && p >= least) {
+	if least, gated := gate[labelError]; !e.Flagged && e.Checked == "" && !(gated && least > 0 && p >= least) {
 		return
 	}
 	f := Finding{Check: labelError, Paths: []string{e.Path}, Labels: []string{e.Given}, Probability: &p}

@@ -51,6 +51,7 @@ func (o *Options) readAudit(c *cli.Context) error {
 	if o.Audit.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return err
 	}
+	o.By = c.String("by")
 	o.Relabel = o.Relabel || c.IsSet("clean") && !c.Bool("drop")
 	for flag, by := range map[string]audit.By{"share": audit.Share, "precision": audit.Precision} {
 		if c.IsSet(flag) {
@@ -119,7 +120,7 @@ var exclusions = []exclusion{
 	{flags: "split model finetune probs path-column label-column split-column true-column", inputs: []string{aRun},
 		advice: "give images, or --labels FILE and --features DIR"},
 	{flags: "scorer", with: "probs", advice: "probabilities are the scores"},
-	{flags: "drop relabel share precision", inputs: []string{images, stored, aRun}, unless: "clean",
+	{flags: "drop relabel share precision by", inputs: []string{images, stored, aRun}, unless: "clean",
 		advice: "needs --clean FILE"},
 	{flags: "drop", with: "relabel", advice: "choose one"},
 	{flags: "share", with: "precision", advice: "choose one"},
@@ -203,7 +204,14 @@ const examples = 3
 // manifest is that of another format than the manifest's, if two outputs have the same path, or if an output would
 // overwrite the audited manifest.
 func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
-	if o.Clean != "" {
+	folderOut := datasets.IsFolderOut(o.Clean)
+	if folderOut {
+		if err := (datasets.FolderOut{Path: o.Clean, By: o.By}).Check(manifest); err != nil {
+			return err
+		}
+	} else if o.By != "" {
+		return term.Misused("--by is for a folder, and %s is a file: end its name in /", o.Clean)
+	} else if o.Clean != "" {
 		form, err := datasets.FormOf(manifest)
 		if err != nil {
 			return err
@@ -219,7 +227,7 @@ func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
 	var to []term.Target
 	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "clean", Path: o.Clean},
 		{Flag: "out", Path: o.Page}} {
-		if f.Path != "" {
+		if f.Path != "" && !(folderOut && f.Flag == "clean") {
 			to = append(to, f)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/report/review"
 	"winnow/report/review/decisions"
@@ -34,8 +35,8 @@ type Options struct {
 func readFiles(c *cli.Context) review.Files {
 	return review.Files{
 		Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
-		Decisions: c.String("decisions"), Out: c.String("out"), Names: c.String("names"), Columns: term.Columns(c),
-		KeepOrder: c.Bool("keep-order"), Reviewer: strings.TrimSpace(c.String("reviewer")),
+		Decisions: c.String("decisions"), Out: c.String("out"), By: c.String("by"), Names: c.String("names"),
+		Columns: term.Columns(c), KeepOrder: c.Bool("keep-order"), Reviewer: strings.TrimSpace(c.String("reviewer")),
 		Features: c.String("features"), Model: c.String("model"),
 	}
 }
@@ -49,6 +50,10 @@ func readOptions(c *cli.Context) (Options, error) {
 		if c.IsSet(name) {
 			o.Global = append(o.Global, "--"+name, fmt.Sprint(c.Value(name)))
 		}
+	}
+	if o.By == datasets.ByMove {
+		return o, term.Misused("--by move: the studio shows the images where they are: end it, then move them with " +
+			"winnow decisions export PHOTOS --by move")
 	}
 	if c.Bool("check") {
 		o.Draw = inspect.Checked
@@ -192,7 +197,10 @@ func checkOut(p *term.Program, f review.Files) error {
 	if _, err := f.CheckOut(); err != nil || f.Out == "" {
 		return err
 	}
-	targets := []term.Target{{Flag: "out", Path: f.Out}}
+	var targets []term.Target
+	if !f.IsFolderOut() {
+		targets = append(targets, term.Target{Flag: "out", Path: f.Out})
+	}
 	if f.List != "" {
 		targets = append(targets, term.Target{Flag: "decided", Path: f.List})
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/report/review"
 	"winnow/run/inspect"
@@ -72,7 +73,9 @@ func listFlags() []cli.Flag {
 			Usage: "embed uploaded images by a run folder or an ONNX `FILE`, if it has moved"},
 		&cli.StringFlag{Name: "decisions", DefaultText: "next to the manifest",
 			Usage: "keep decisions in `FILE`"},
-		term.OutFlag("write the corrected manifest to `FILE`, in the form of --manifest or as .csv"),
+		term.OutFlag("write the corrected manifest to `FILE`, in the form of --manifest or as .csv; if it ends in /, " +
+			"write fixed class folders to a new folder"),
+		term.ByFlag("out"),
 		term.NamesFlag(),
 		&cli.BoolFlag{Name: "check", Usage: fmt.Sprintf("show %d random images in place of the suspects, to estimate "+
 			"how many labels are wrong", inspect.Checked)},
@@ -107,6 +110,9 @@ func listNextCommands(o Options) (list []string) {
 			write = append(write, "--decisions", o.Decisions)
 		}
 		list = append(list, term.Quoted(append(write, "--out", out)))
+	}
+	if datasets.IsFolderOut(out) { // the features are of the old paths
+		return append(list, term.Quoted([]string{"winnow", "train", filepath.Clean(out), "--out", "runs/fixed"}))
 	}
 	words := append([]string{"winnow", "train", "--manifest", out}, columns...)
 	root := imageroot.Resolve(o.Root, o.Manifest)
@@ -180,7 +186,7 @@ func runStudio(ctx context.Context, p *term.Program, o Options) (err error) {
 	if r.Decided() == 0 {
 		return nil
 	}
-	if r.Out != "" {
+	if o.Out != "" {
 		written, err := r.Write()
 		if err != nil {
 			return err
