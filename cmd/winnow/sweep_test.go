@@ -99,7 +99,7 @@ func TestSweep(t *testing.T) {
 	}
 	mustCall(t, "eval", found.Best.Folder)
 	mustCall(t, "report", found.Best.Folder, "--no-pictures", "--out", "best.html")
-	// Added values keep finished trainings; different spellings of a number are the same value.
+	// A sweep to which values are added reuses its finished trainings; 1e-2 and 0.01 are the same value.
 	_, stderr = mustCall(t, sweepArgs("whole", "--vary", "lr=0.001,0.003,1e-2", "--vary", "loss=contrastive,triplet",
 		"--seeds", "1,2,4")...)
 	if !strings.Contains(stderr, "18 cells, 8 done before") {
