@@ -109,7 +109,7 @@ func TestSweep(t *testing.T) {
 	for want, more := range map[string][]string{
 		"holds a sweep with other settings": append(grid, "--filter", "none"),
 		"holds a sweep with other axes":     {"--vary", "lr=1e-3,1e-2"},
-		"a grid and draws":                  append(grid, "--draws", "2"),
+		"a grid or random draws":            append(grid, "--draws", "2"),
 	} {
 		fails(t, 1, want, sweepArgs("whole", more...)...)
 	}

@@ -119,7 +119,8 @@ func (a *album) wide(i, class int, middle bool) {
 
 // Fit chooses the way that explains the given labels better, whatever the true labels are. A store keeps its way.
 func TestFitMeasured(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // where the answer is kept
+	AnswersFolder = t.TempDir()
+	t.Cleanup(func() { AnswersFolder = "" })
 	const n = 48
 	for _, middle := range []bool{true, false} {
 		a := newAlbum(t, n)
