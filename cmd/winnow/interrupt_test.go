@@ -93,7 +93,8 @@ var working = []struct {
 // idle lists the commands that end too soon to be interrupted, or that only wait.
 var idle = strings.Split("data topline,data diff,models list,models show,models get,models add,models remove,models "+
 	"new,list architectures,join,cluster slurm,cluster kubernetes,cluster status,"+
-	"studio,decisions export,decisions status,decisions simulate,papers theory,list losses,list filters,list metrics,list recipes,list scorers,"+
+	"studio,decisions export,decisions status,decisions simulate,"+
+	"papers theory,list losses,list filters,list metrics,list recipes,list scorers,"+
 	"runtime install,doctor,manual,completion", ",")
 
 // TestInterrupted checks that every command in working stops when its context is cancelled, and exits with 130.
