@@ -46,7 +46,8 @@ func TestDataPublished(t *testing.T) {
 	holds(
 		t,
 		errs,
-		"winnow: warning: cifar10n, official: train: found 10 images of 8 classes, expected the published 50000 images of 10 classes",
+		"winnow: warning: cifar10n, official: train: found 10 images of 8 classes, expected the published 50000 "+
+			"images of 10 classes",
 	)
 	rows := strings.Split(readFile(t, out), "\n")
 	for _, want := range []string{"path,label,split,true_label,published_label", "train/00000.bmp,1,train,0,",

@@ -172,7 +172,8 @@ func TestWarnings(t *testing.T) {
 	}
 	fsys := birds()
 	delete(fsys, "images/001.Bird/Bird_0001.jpg")
-	if r := imported(t, "cub200", fsys, Options{}); !strings.Contains(fmt.Sprint(r.Warnings), "train: the first image") {
+	if r := imported(t, "cub200", fsys, Options{}); !strings.Contains(fmt.Sprint(r.Warnings), "train: the first "+
+		"image") {
 		t.Errorf("found %v", r.Warnings)
 	}
 }

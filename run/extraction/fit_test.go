@@ -157,7 +157,8 @@ func TestFitMeasured(t *testing.T) {
 		for i := range d.Samples { // true labels must not matter
 			d.Samples[i].True = i * i % 17 % 3
 		}
-		if fit(filepath.Join(t.TempDir(), "other")); !strings.Contains(a.told, answer[:len(answer)-1]+" (measured before)") {
+		if fit(filepath.Join(t.TempDir(), "other")); !strings.Contains(a.told, answer[:len(answer)-1]+" (measured "+
+			"before)") {
 			t.Errorf("told %q, expected the same answer from the cache", a.told)
 		}
 		if _, err := e.Run(t.Context(), a.host); err != nil {
