@@ -96,6 +96,20 @@ func readSuspects(data []byte) ([]suspect, error) {
 	return list, nil
 }
 
+// Votes reads people's votes on suspects in the JSON format of the label-errors project. It maps the number of each
+// image to the label with more than half of the votes, or to -1.
+func Votes(data []byte) (map[int]int, error) {
+	list, err := readSuspects(data)
+	if err != nil {
+		return nil, err
+	}
+	right := make(map[int]int, len(list))
+	for _, s := range list {
+		right[*s.ID] = s.findMajorityLabel()
+	}
+	return right, nil
+}
+
 // readVotes reads the votes on suspects and returns the right labels by position in the test set.
 func readVotes(data []byte, published []int, first int) (map[int]int, string, error) {
 	list, err := readSuspects(data)
