@@ -167,11 +167,13 @@ func (a *Report) listSmallClasses() (list []string) {
 		}
 	}
 	for class, n := range images {
-		if !lone[class] && n < fewImages && float64(n) <= tinyShare*float64(largest) {
-			small = append(small, fmt.Sprintf("%s (%d)", a.showClassName(class), n))
-		}
-		if !lone[class] && float64(n) <= rareShare*float64(largest) {
-			rare = append(rare, fmt.Sprintf("%s (%d)", a.showClassName(class), n))
+		named := fmt.Sprintf("%s (%d)", a.showClassName(class), n)
+		switch share := float64(n) / float64(largest); {
+		case lone[class]:
+		case n < fewImages && share <= tinyShare:
+			small = append(small, named)
+		case share <= rareShare:
+			rare = append(rare, named)
 		}
 	}
 	slices.Sort(single)
