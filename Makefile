@@ -6,7 +6,7 @@ CONSUMER = internal/testing/consumer
 SITE = internal/testing/site
 EXPERIMENTS = experiments
 
-.PHONY: build dist demo test consumer experiments site check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
+.PHONY: build dist install-check module demo test consumer experiments site check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
 
 # Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
 LDFLAGS ?= -s -w
@@ -14,9 +14,19 @@ LDFLAGS ?= -s -w
 build:
 	$(GO) build -ldflags "$(LDFLAGS)" -o bin/winnow ./cmd/winnow
 
-# Archives to hand out, in dist/: for the host, and for every target whose C compiler is found (CC_linux_arm64=…; docs/install.md).
+# Archives, npm packages and Python wheels to hand out, in dist/: for the host, and for every target whose C compiler is found
+# (CC_linux_arm64=…; docs/install.md).
 dist:
 	GO="$(GO)" .ci/dist
+
+# The host's packages in empty homes without a network, and make module on a copy. Without npm or Python it says that they are NOT tested; with CI=true
+# that is an error.
+install-check:
+	GO="$(GO)" .ci/install
+
+# Renames the Go module: make module MODULE=example.org/you/winnow
+module:
+	@GO="$(GO)" .ci/module "$(MODULE)"
 
 runtime: build
 	bin/winnow runtime install
@@ -57,7 +67,7 @@ consumer:
 site:
 	cd $(SITE) && $(GO) run . -root "$(CURDIR)" -out "$(CURDIR)/site" && $(TEST) -count=1 ./...
 
-check: fmt vet lint test race browser faults fuzz
+check: fmt vet lint test race browser faults fuzz install-check
 
 fmt:
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi

@@ -2,21 +2,21 @@
 // package contains only this list of packages, in the order in which an image passes through them, and examples, which
 // run as tests.
 //
-//	winnow/datasets     images and their labels; noise models; readers of published datasets and other tools' files
-//	winnow/backbone     converts image files to vectors; backbone/ort runs networks with ONNX Runtime, the only cgo;
+//	datasets            images and their labels; noise models; readers of published datasets and other tools' files
+//	backbone            converts image files to vectors; backbone/ort runs networks with ONNX Runtime, the only cgo;
 //	                    backbone/graph: ONNX models as data, and a network's derivative as another network
-//	winnow/features     labelled vectors ([winnow/features.Set], used by all other packages) and feature stores
-//	winnow/losses       losses of embeddings and their gradients
-//	winnow/filters      detect wrong labels in a batch during training
-//	winnow/head         vectors become embeddings on the unit sphere
-//	winnow/train        the training loop; train/peers and train/selective: other methods for noisy labels
-//	winnow/run          trains a head from a configuration (run/config) and data, and writes a folder (run/folder)
-//	winnow/eval         retrieval, clusters, classifiers on embeddings
-//	winnow/audit        finds label errors in a whole set; audit/suspects: the list on disk
-//	winnow/report       charts and pages; report/review: the page on which people decide about suspects
-//	winnow/search       the nearest of many stored vectors
-//	winnow/models       known networks, heads on disk, both as one ONNX file; models/architecture: new networks
-//	winnow/papers       the settings, tables and bounds of five papers
+//	features            labelled vectors ([winnow/features.Set], used everywhere) and their stores
+//	losses              losses of embeddings and their gradients
+//	filters             detect wrong labels in a batch during training
+//	head                vectors become embeddings on the unit sphere
+//	train               the training loop; train/peers and train/selective: other methods for noisy labels
+//	run                 trains a head from a configuration (run/config) and data, and writes a folder (run/folder)
+//	eval                retrieval, clusters, classifiers on embeddings
+//	audit               finds label errors in a whole set; audit/suspects: the list on disk
+//	report              charts and pages; report/review: the page on which people decide about suspects
+//	search              the nearest of many stored vectors
+//	models              known networks, heads on disk, both as one ONNX file; models/architecture: new networks
+//	papers              the settings, tables and bounds of five papers
 //
 // The main functions:
 //

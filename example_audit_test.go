@@ -20,7 +20,7 @@ func Example_audit() {
 	}
 	called, right, mended := 0, 0, 0
 	for _, s := range found.Suspects {
-		if s.Dropped {
+		if s.Flagged {
 			called++
 			if set.Labels[s.Row] != truth[s.Row] {
 				right++

@@ -70,7 +70,7 @@ func TestRunBlind(t *testing.T) {
 			t.Fatalf("%s: blind %v, rate %v, %+v, %v", scorer, r.Blind, r.Rate, r.Noise, err)
 		}
 		for _, s := range r.Suspects {
-			if s.Score != 0.5 || s.SuggestedClass != s.GivenClass || s.Dropped {
+			if s.Score != 0.5 || s.SuggestedClass != s.GivenClass || s.Flagged {
 				t.Fatalf("%s: %+v", scorer, s)
 			}
 		}
@@ -160,7 +160,7 @@ func TestRunRefuses(t *testing.T) {
 
 func TestTake(t *testing.T) {
 	r := Result{Scorer: "centres", Suspects: []suspects.Suspect{
-		{Row: 7, Score: 0.1, Dropped: true}, {Row: 3, Score: 0.2, Dropped: true},
+		{Row: 7, Score: 0.1, Flagged: true}, {Row: 3, Score: 0.2, Flagged: true},
 		{Row: 5, Score: 0.7}, {Row: 1, Score: 0.9}, {Row: 0, Score: 1},
 	}}
 	for _, c := range []struct {
@@ -242,9 +242,9 @@ func TestRunUnlike(t *testing.T) {
 			}
 			found, other := 0, 0
 			for _, s := range r.Suspects {
-				if s.Dropped && s.Row < c.wrong {
+				if s.Flagged && s.Row < c.wrong {
 					found++
-				} else if s.Dropped {
+				} else if s.Flagged {
 					other++
 				}
 			}

@@ -144,9 +144,9 @@ func TestAuditSmall(t *testing.T) {
 	}
 }
 
-// To score another class for a row, the row is left out of its given class. In small classes of many dimensions, its
-// own vector would otherwise hide every other class. The probabilities equal the oracle's, which builds a memory bank
-// without the row for each row.
+// The probability that a row belongs to another class is computed without the row in its given class: in small classes
+// of many dimensions, the row's own vector would otherwise hide every other class. The probabilities equal those of an
+// oracle, which builds a memory bank without the row for each row.
 func TestAuditSuggestsWithoutTheRow(t *testing.T) {
 	for _, scorer := range []filters.Scorer{&filters.VMF{Kappa: filters.KappaBanerjee}, &filters.AvgSim{}} {
 		z, truth := mislabelled(3, 6, 9, 60, 0.2)

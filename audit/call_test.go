@@ -43,7 +43,7 @@ func TestCall(t *testing.T) {
 		r.callWrong(c.o)
 		got := ""
 		for _, s := range r.Suspects {
-			got += map[bool]string{true: "x", false: "."}[s.Dropped]
+			got += map[bool]string{true: "x", false: "."}[s.Flagged]
 		}
 		if got != c.want || math.Abs(r.Expected-c.expected) > 1e-9 || r.Asked != (c.o.Rate != nil) {
 			t.Errorf("%s: %s and %v expected, want %s and %v", c.what, got, r.Expected, c.want, c.expected)

@@ -15,9 +15,9 @@ type Cut struct {
 // By is a way to cut a list of suspects.
 type By int
 
-// The ways to cut. Called takes the flagged labels. Share takes the share At of all labels, most suspect first.
-// Precision takes as many suspects as possible while the expected share of wrong labels among them is at least At: the
-// mean of 1 - score, which requires scores that are probabilities.
+// The ways to cut. Called takes the flagged labels. Share takes the most suspect labels, a share Cut.At of all labels.
+// Precision takes as many suspects as possible while the expected share of wrong labels among them is at least Cut.At.
+// This share is the mean of 1 - score, so scores must be probabilities.
 const (
 	Called By = iota
 	Share
@@ -44,7 +44,7 @@ func (r *Result) Take(cut Cut) ([]suspects.Suspect, error) {
 	}
 	var list []suspects.Suspect
 	for _, s := range r.Suspects {
-		if s.Dropped {
+		if s.Flagged {
 			list = append(list, s)
 		}
 	}

@@ -76,8 +76,8 @@ func (c copies) countPairs(labels []int) (pairs int) {
 	return pairs
 }
 
-// The number of pairs whose images are compared is at most the share mostLooked of the number of rows, but at least
-// fewLooked. The bound holds separately for pairs with near vectors and for pairs with near hashes.
+// The images of at most max(fewLooked, mostLooked·n) pairs of n rows are compared. This limit holds separately for
+// pairs with similar vectors and for pairs with similar hashes.
 const (
 	mostLooked = 0.2
 	fewLooked  = 2000
@@ -247,12 +247,12 @@ func (r *Result) settleCopies(c copies, rows []int) {
 // decideGroup settles one group of duplicates; best has the likeliest label.
 func (r *Result) decideGroup(list []*suspects.Suspect, best *suspects.Suspect) {
 	probable := Named(r.Scorer).Probability
-	kept, next := !best.Dropped && !best.Unjudged && !r.Blind, math.Inf(-1)
+	kept, next := !best.Flagged && !best.Unjudged && !r.Blind, math.Inf(-1)
 	for _, s := range list {
 		if s.GivenClass == best.GivenClass {
 			continue
 		}
-		kept = kept && !s.Unjudged && (probable || s.Dropped)
+		kept = kept && !s.Unjudged && (probable || s.Flagged)
 		next = max(next, s.Order)
 	}
 	top := best.Order
@@ -281,13 +281,13 @@ func (r *Result) decideGroup(list []*suspects.Suspect, best *suspects.Suspect) {
 	for _, s := range list {
 		switch {
 		case !kept:
-			s.CopyVerdict, s.Dropped = suspects.Look, false
+			s.CopyVerdict, s.Flagged = suspects.Look, false
 			suggest(s, s)
 		case s.GivenClass == best.GivenClass:
-			s.CopyVerdict, s.Dropped = suspects.Kept, false
+			s.CopyVerdict, s.Flagged = suspects.Kept, false
 			suggest(s, s)
 		default:
-			s.CopyVerdict, s.Dropped = suspects.Wrong, true
+			s.CopyVerdict, s.Flagged = suspects.Wrong, true
 			suggest(s, best)
 		}
 	}

@@ -49,12 +49,12 @@ func TestCopiesDoNotTestify(t *testing.T) {
 		settled := 0
 		for i := range 10 {
 			right, wrong := of[i], of[n+i]
-			if right.Dropped || right.SuggestedClass != truth[i] {
+			if right.Flagged || right.SuggestedClass != truth[i] {
 				t.Errorf("%s: row %d, right label: %+v", scorer, i, right)
 			}
-			if wrong.CopyVerdict == suspects.Wrong && wrong.Dropped && wrong.SuggestedClass == truth[i] {
+			if wrong.CopyVerdict == suspects.Wrong && wrong.Flagged && wrong.SuggestedClass == truth[i] {
 				settled++
-			} else if wrong.CopyVerdict != suspects.Look || wrong.Dropped {
+			} else if wrong.CopyVerdict != suspects.Look || wrong.Flagged {
 				t.Errorf("%s: duplicate of row %d, wrong label: %+v", scorer, i, wrong)
 			}
 		}
@@ -67,7 +67,7 @@ func TestCopiesDoNotTestify(t *testing.T) {
 			}
 		}
 		for _, i := range []int{20, n + 20} {
-			if s := of[i]; s.CopyVerdict != suspects.Look || s.Dropped || s.SuggestedClass != s.GivenClass {
+			if s := of[i]; s.CopyVerdict != suspects.Look || s.Flagged || s.SuggestedClass != s.GivenClass {
 				t.Errorf("%s: both labels are wrong, expected no decision: %+v", scorer, s)
 			}
 		}

@@ -42,7 +42,7 @@ type Class struct {
 }
 
 // findFindings estimates the noise rate and finds odd classes and duplicates in z. left holds the classes weighted by
-// the scorer, or nil. The findings are added to r and said.
+// the scorer, or nil. The findings are added to the result r and to the given judgement.
 func (r *Result) findFindings(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o job) error {
 	said.copies = o.copies.listOtherCopies(z)
 	judged := left != nil // the labels were scored in these vectors
@@ -198,7 +198,7 @@ func (r *Result) callWrong(o job) {
 	case r.Asked:
 		r.Rate = *o.Rate
 		for i := range int(r.Rate * float64(len(r.Suspects))) {
-			r.Suspects[i].Dropped = !r.Suspects[i].Unjudged
+			r.Suspects[i].Flagged = !r.Suspects[i].Unjudged
 		}
 		return
 	case o.Given == nil && !certain:
@@ -215,7 +215,7 @@ func (r *Result) callWrong(o job) {
 		case certain:
 			likely = likely && s.Score < 0.5 && !r.Blind
 		}
-		if s.Dropped = likely && called < most; s.Dropped {
+		if s.Flagged = likely && called < most; s.Flagged {
 			called++
 		}
 	}

@@ -159,7 +159,7 @@ func filterScorer(dim int, o job) (filters.Scorer, error) {
 			catalog.Ask(o.Scorer, Names()), Names())
 	}
 	cfg := filters.Default()
-	cfg.Threshold = filters.ThresholdSTRM
+	cfg.Threshold = filters.ThresholdMedian
 	if o.Filter != nil {
 		cfg = *o.Filter
 	}

@@ -7,8 +7,8 @@ import (
 	"winnow/head"
 )
 
-// judgedVectors returns the labelled rows of set with unit length. With whiten, the rows are whitened, and by is the
-// head that does so: known, or computed from all rows if known is nil. free, which is never nil, releases the vectors.
+// judgedVectors returns the labelled rows of set with unit length. If whiten is set, the head known whitens them; if it
+// is nil, a head computed from all rows. by is this head. free is never nil and releases the vectors.
 func judgedVectors(ctx context.Context, set features.Source, whiten bool,
 	known *head.Head) (z features.Set, by *head.Head, free func() error, err error) {
 	free = func() error { return nil }

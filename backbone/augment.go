@@ -80,10 +80,10 @@ func (a Augmentation) validateCrop() error {
 	case a.Pad < 0 || a.Pad > maxSide:
 		return fmt.Errorf("backbone: augmentation: pad is %d, expected 0 to %d", a.Pad, maxSide)
 	case a.Crop != cropRandom && (a.Resize != 0 || a.Exact || a.Pad != 0):
-		return fmt.Errorf("backbone: augmentation: resize %d, exact %v, pad %d with crop %q, "+
-			"expected them with crop %q only", a.Resize, a.Exact, a.Pad, a.Crop, cropRandom)
+		return fmt.Errorf("backbone: augmentation: found resize %d, exact %v, pad %d with crop %q, "+
+			"but these settings need crop %q", a.Resize, a.Exact, a.Pad, a.Crop, cropRandom)
 	case a.Crop != cropResized && (a.Scale != [2]float64{} || a.Ratio != [2]float64{}):
-		return fmt.Errorf("backbone: augmentation: scale %v, ratio %v with crop %q, expected them with crop %q only",
+		return fmt.Errorf("backbone: augmentation: found scale %v, ratio %v with crop %q, but these need crop %q",
 			a.Scale, a.Ratio, a.Crop, cropResized)
 	}
 	scale, ratio := a.cropBounds()

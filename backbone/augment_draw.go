@@ -37,10 +37,13 @@ func drawFrom(rng *rand.Rand) *draws {
 // mapBetween maps u from [0, 1) to [lo, hi).
 func mapBetween(u, lo, hi float64) float64 { return lo + u*(hi-lo) }
 
-// strip describes how one axis of an image becomes one axis of a view. The n samples from index from on are resized to
-// out samples. These are placed at index before in a row of total samples; the remaining samples are black. The view's
-// axis is cut out of that row at index start.
-type strip struct{ from, n, out, before, total, start int }
+// strip describes how one axis of an image becomes one axis of a view: part of the image is resized, black is added on
+// both sides, and the view is cut out of the result. All numbers are pixels.
+type strip struct {
+	from, n       int // first pixel and length of the part of the image
+	out, start    int // length after resizing; first pixel of the view in the result
+	before, total int // black pixels before the resized part; length of the result
+}
 
 // view holds all decisions about one view.
 type view struct {

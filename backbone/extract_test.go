@@ -106,7 +106,7 @@ func extractTo(t testing.TB, ctx context.Context, dir string, net *sums, files f
 	return err
 }
 
-// flushing writes every batch at once; the real writer waits for some hundred rows.
+// flushing writes every batch to disk at once; a plain Writer collects several hundred rows first.
 type flushing struct{ *features.Writer }
 
 func (w flushing) Append(x blas32.General, bad []features.Bad) error {
@@ -445,7 +445,7 @@ func (p *pinned) Infer(dst blas32.General, pixels []float32, n int) error {
 	return p.sums.Infer(dst, pixels, n)
 }
 
-// TestPin checks that all memory is pinned before its first use, once and in few pieces, and not at all if there are
+// TestPin checks that all memory is pinned before its first use, once and in few pieces, and never if there are
 // few batches.
 func TestPin(t *testing.T) {
 	files, paths := album(t, 61)

@@ -35,7 +35,7 @@ func TestFitted(t *testing.T) {
 	for _, c := range []struct {
 		fit                  string
 		w, h                 int
-		left, middle, corner byte // of the middle row (of a tall image: column), and the first pixel
+		left, middle, corner byte // first and middle pixel of the middle row (tall image: column); first pixel of all
 	}{
 		{"squash", 160, 80, 255, 100, 255}, {"squash", 80, 160, 255, 100, 255},
 		{"short", 160, 80, 100, 100, 100}, {"short", 80, 160, 100, 100, 100},

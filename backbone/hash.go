@@ -21,7 +21,7 @@ const (
 	hashCells = 32
 	hashWaves = 16 // more than the highest frequency among the lowest 128, in either direction
 	// faint is the share of the image's deviation below which the sign of a coefficient is noise. Its bit is then 0,
-	// or the bit of the strongest coefficient in odd if the coefficient is in odd, too.
+	// or the bit of the strongest coefficient in odd if the coefficient is also in odd.
 	faint = 0.002
 )
 

@@ -190,7 +190,7 @@ type border struct {
 	share float64
 }
 
-// cellBorders returns the borders of cells that divide n pixels, without a margin in 128ths at both ends.
+// cellBorders divides n pixels, except for margin/128·n at both ends, into equal cells and returns their borders.
 func cellBorders(n, margin, cells int) []border {
 	from := float64(n*margin) / 128
 	list := make([]border, cells+1)

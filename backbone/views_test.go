@@ -131,7 +131,7 @@ func viewsTo(t testing.TB, dir string, net *sums, cfg ExtractConfig, dtype strin
 }
 
 // TestExtractViews checks that the first view has the bits of a store with one view, that unreadable images are zeros
-// in all views, and that a run that stops between the views of a batch resumes to the same bytes.
+// in all views, and that a run that stops between the views of a batch and is resumed gives equal bytes.
 func TestExtractViews(t *testing.T) {
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}
 	single := t.TempDir()

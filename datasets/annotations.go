@@ -425,7 +425,7 @@ func (b *boxReader) readCOCOFile(fsys fs.FS, p string) error {
 // headSize is the number of bytes read to recognise a format.
 const headSize = 1 << 12
 
-// headOf returns the first bytes of a file, at most most of them.
+// headOf returns the beginning of a file, limited to the given number of bytes.
 func headOf(fsys fs.FS, p string, most int64) ([]byte, error) {
 	f, err := fsys.Open(p)
 	if err != nil {

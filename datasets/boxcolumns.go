@@ -69,8 +69,8 @@ func plainColumn(name string) (plain string, boxed bool) {
 	return plain, false
 }
 
-// findBoxColumns returns the box columns of a header, or nil if it has none. It skips the columns at at. If names
-// look like a box but match no known layout, it returns an error.
+// findBoxColumns returns the box columns of a header, or nil if there are none. It ignores the given columns, which
+// have another purpose. If names look like a box but match no known layout, it returns an error.
 func (o reading) findBoxColumns(header []string, at places) (*boxColumns, error) {
 	columns, odd := map[string]int{}, false
 	for i, name := range header {

@@ -89,8 +89,8 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 	return r
 }
 
-// Look examines the samples from first up to end on all cores. It returns the sha256 of each, and the reason why it
-// is not an image, "" if it is one.
+// Look examines the samples first to end-1 on all cores. It returns the SHA-256 of each file, and the reason why the
+// file is not an image, or "".
 func (d *Dataset) Look(ctx context.Context, first, end int, look func(path string) ([sha256.Size]byte, error),
 	progress func(done, total int)) (sums [][sha256.Size]byte, reasons []string, err error) {
 	samples := d.Samples[first:end]

@@ -74,7 +74,7 @@ func (list categoryList) nameCategories() (label map[ident]string, id map[string
 	for _, c := range list {
 		name := trimLineEnd(c.Name)
 		if id[name] != "" || label[c.ID] != "" || c.ID == "" || name == "" {
-			return nil, nil, fmt.Errorf("%s: id %.40q, name %.80q: found twice or empty, expected unique ones",
+			return nil, nil, fmt.Errorf("%s: id %.40q, name %.80q: found twice or empty, expected unique ids and names",
 				cocoCategories, c.ID, name)
 		}
 		label[c.ID], id[name] = name, c.ID

@@ -160,16 +160,17 @@ func (d *Dataset) Choose(splits string) (at []int, err error) {
 	return at, nil
 }
 
-// Repeat is a row of the source that lists an image again with the same label and split.
+// Repeat is a row of the source that lists an image again with the same label and split, or with another label
+// ([ReadOptions.Conflicts]).
 type Repeat struct {
 	Of     int // position of the sample that the row repeats
 	Sample Sample
 }
 
-// ReadOnce moves samples that repeat another sample to Repeats. An image with two labels is an error. notes report
-// repeated images, and images in several splits, which stay in each split. row returns the place of a sample, such as
-// "row 3".
-func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err error) {
+// ReadOnce moves samples that repeat another sample to Repeats. An image with two labels is an error; with conflicts,
+// its later rows move to Repeats. notes report repeated images, and images in several splits, which stay in each
+// split. row returns the place of a sample, such as "row 3".
+func (d *Dataset) ReadOnce(row func(sample int) string, conflicts bool) (notes []string, err error) {
 	first, inSplit := make(map[string]int, len(d.Samples)), map[[2]string]int{}
 	gone := map[int]bool{}
 	var twice, leaked leftList
@@ -189,6 +190,8 @@ func (d *Dataset) ReadOnce(row func(sample int) string) (notes []string, err err
 			same, known = was, true
 		}
 		switch {
+		case conflicts && (s.Label != old.Label || s.True != old.True):
+			d.Repeats, gone[i] = append(d.Repeats, Repeat{was, *s}), true
 		case s.Label != old.Label || s.True != old.True:
 			kind, a, b := "label", old.Label, s.Label
 			if a == b {

@@ -103,9 +103,9 @@ func (c *classFolders) readClasses(at string) (*Dataset, error) {
 	case len(tops) == 0, len(deep) == 0 && len(named) > 0 && (len(others) == 0 || len(named) > 1):
 		return nil, c.explainLoose(cmp.Or(strings.Join(named, " and "), strings.TrimPrefix(at, "."), "it"))
 	}
-	places, form := []string{at}, "class folders"
+	places, form := []string{at}, classForm
 	if len(deep) > 0 {
-		places, form = nil, "class folders in splits"
+		places, form = nil, splitForm
 		for _, top := range named {
 			places = append(places, c.findClasses(at, top))
 		}

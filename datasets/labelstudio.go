@@ -194,7 +194,7 @@ func (s *studioExport) setLabels() (said string, err error) {
 			without++
 		}
 	}
-	return fmt.Sprintf("the choices of %q; tasks without one choice of most annotators: %d", control, without), nil
+	return fmt.Sprintf("the choices of %q; tasks on which no majority of annotators agrees: %d", control, without), nil
 }
 
 // findChoice returns the choice of more than half of the annotators who chose, or "" if there is none. Only the last

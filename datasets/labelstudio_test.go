@@ -88,7 +88,7 @@ photos/11.jpg,heron,test,stork,21
 	}
 	wantNotes := []string{
 		`export.json: read as tasks of Label Studio, images by "image", labels by the choices of "kind"; ` +
-			`tasks without one choice of most annotators: 4`,
+			`tasks on which no majority of annotators agrees: 4`,
 	}
 	if diff := cmp.Diff(wantNotes, notes); diff != "" {
 		t.Error(diff)

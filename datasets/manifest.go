@@ -51,6 +51,7 @@ type ReadOptions struct {
 	Names       Names           // names of the table's columns
 	CropMargin  float64         // added to a box on each side, as a share of the box's side
 	MinBox      int             // boxes with a shorter side are left out; 0 means 1
+	Conflicts   bool            // accept an image with two labels: its later rows are in Repeats
 	Numbered    bool            // accept a table without a path column: the path is the row number, from 0
 	// Once, if not nil, promises that the source is read only once. This allows a pipe opened by the shell, and "-" for
 	// standard input. Reading a pipe or a folder stops when the context ends.
@@ -83,7 +84,7 @@ func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	notes, err := d.ReadOnce(func(sample int) string { return fmt.Sprintf("row %d", sample+1) })
+	notes, err := d.ReadOnce(func(sample int) string { return fmt.Sprintf("row %d", sample+1) }, opts.Conflicts)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", source, err)
 	}

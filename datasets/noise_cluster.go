@@ -9,10 +9,9 @@ import (
 )
 
 // SmallCluster is open-set noise (PRISM's small cluster noise, as in its released lists). Whole classes are dissolved
-// in random order until the share Rate of all images has been moved, or one class is left. A dissolved class, including
-// images that were moved to it earlier, is split into clusters of about two images. Each cluster is moved to one class,
-// drawn uniformly from the classes not dissolved yet. Images of the remaining classes keep their labels, so fewer
-// classes remain.
+// in random order until at least Rate·n of all n images have been moved, or one class is left. A dissolved class,
+// including images that were moved to it earlier, is split into clusters of about two images. Each cluster is moved to
+// one class, drawn uniformly from the classes not dissolved yet. Images of the remaining classes keep their labels.
 //
 // Source: PRISM, section on small cluster noise; the rule is METHODS 14.2.
 type SmallCluster struct {

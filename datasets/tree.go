@@ -220,8 +220,8 @@ func (t *listing) listFoldersIn(at string) (list []string) {
 	return list
 }
 
-// unwrapFolders returns the folder that contains the class or split folders. Starting at at, it enters a folder as long
-// as all images are in it and it has subfolders with images. It does not enter a folder named after a split.
+// unwrapFolders returns the folder that contains the class or split folders. From the given folder, it descends as long
+// as one subfolder contains all images and has subfolders with images. It does not enter a folder named after a split.
 func (t *listing) unwrapFolders(at string) string {
 	for {
 		tops, loose := t.listTopFolders(at)
@@ -254,7 +254,7 @@ func (t *listing) describeListing(form, at string, boxes bool) *Reading {
 		left.addMany("service folder", name, "", t.hidden[name])
 	}
 	for _, p := range t.unnamed {
-		left.addUnread("folders", strconv.QuoteToASCII(p), errors.New("its name is not UTF-8 text: rename it"))
+		left.addUnread("folders", strconv.QuoteToASCII(p), errors.New("the name is not UTF-8 text: rename the folder"))
 	}
 	r.Left = left.sortReasons()
 	return r

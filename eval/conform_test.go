@@ -315,7 +315,7 @@ func checkChance(s subject) error {
 			case "ami", "ari":
 				want, band = 0, 0.015
 			case "fit_accuracy":
-				want, band = 0.4, 0.2 // a fit follows any labels a little
+				want, band = 0.4, 0.2 // a classifier partly memorises even random labels
 			}
 			if !(math.Abs(v.Value-want) <= band) {
 				return fmt.Errorf("seed %d: %s is %v, expected about %v", seed, v.Key, v.Value, want)

@@ -14,7 +14,7 @@ var retrievalEntry = Entry{
 	Paper: "Musgrave et al. 2020 (A Metric Learning Reality Check)",
 	Formula: "gallery ranked by cosine, ties by lower index, the query itself left out; R = its positives\n" +
 		"Recall@K = 1 if one of the first K is a positive; P@1 = Recall@1\n" +
-		"R-Precision = positives among the first R / R\n" +
+		"R-Precision = (positives among the first R)/R\n" +
 		"MAP@R = 1/R · Σ_{k≤R} rel_k · (positives among the first k)/k\n" +
 		"means over all queries",
 	Numbers: []Number{
@@ -112,9 +112,9 @@ var detectionEntry = Entry{
 	Name: "noise-detection", Title: "AUROC, AP, precision, recall, filter accuracy", Command: "audit", Truth: true,
 	Paper: "PRISM (001)", Equation: "Fig. 2, unnumbered",
 	Formula: "positive: the given label is wrong; score: 1 - P(clean); removed: the flagged labels\n" +
-		"AUROC over pairs, ties half; AP = Σ (R_t - R_{t-1})·P_t over thresholds\n" +
-		"precision = wrong among removed, recall = removed among wrong, F1 their harmonic mean\n" +
-		"filter accuracy = right among kept; over steps e_t = 0.7·e_{t-1} + 0.3·x_t",
+		"AUROC: over pairs of a wrong and a right label, ties count ½; AP = Σ (R_t - R_{t-1})·P_t over thresholds\n" +
+		"precision = share of wrong among removed, recall = share of removed among wrong, F1 = their harmonic mean\n" +
+		"filter accuracy = share of right among kept; smoothed over steps: e_t = 0.7·e_{t-1} + 0.3·x_t",
 	Numbers: []Number{
 		{"auroc", "AUROC", "probability that a wrong label scores below a right label"},
 		{"ap", "AP", "mean precision going down the list of suspects"},

@@ -1,17 +1,32 @@
 package eval
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Difference is the difference between two embeddings' P@1 on the same queries, with a 95 % interval.
+// Difference is the difference between a metric of two embeddings on the same queries, or the value of one, with its
+// 95 % interval.
 type Difference struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
+}
+
+// Share estimates a share p from w of n observations, n above 0, with Wilson's 95 % interval (Probable inference, the
+// law of succession, and statistical inference, JASA 22, 1927).
+//
+//	(p̂ + z²/2n ± z·√(p̂(1-p̂)/n + z²/4n²)) / (1 + z²/n),  p̂ = w/n, z = 1.96
+func Share(w, n int) Difference {
+	const z = 1.959963984540054
+	p, m := float64(w)/float64(n), float64(n)
+	middle := p + z*z/(2*m)
+	wide := z * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	return Difference{p, max((middle-wide)/(1+z*z/m), 0), min((middle+wide)/(1+z*z/m), 1)}
 }
 
 // pairedResamples is the number of bootstrap samples of the queries for the interval of [Paired].
@@ -47,4 +62,22 @@ func Paired(a, b []bool) Difference {
 	slices.Sort(drawn)
 	const tail = pairedResamples / 40
 	return Difference{(more - less) / n, drawn[tail], drawn[pairedResamples-1-tail]}
+}
+
+// PairedMeans returns the difference of the means of a minus b, values of the same queries such as
+// [Retrieval].Precisions, with the 95 % interval of a normal distribution. If b is nil, it returns the mean of a.
+func PairedMeans(a, b []float64) Difference {
+	if len(a) == 0 {
+		return Difference{}
+	}
+	d := slices.Clone(a)
+	for i := range b {
+		d[i] -= b[i]
+	}
+	mean, deviation := stat.MeanStdDev(d, nil)
+	if len(d) == 1 {
+		return Difference{mean, mean, mean}
+	}
+	half := 1.96 * deviation / math.Sqrt(float64(len(d)))
+	return Difference{mean, mean - half, mean + half}
 }

@@ -101,7 +101,7 @@ func ofClass(z features.Set, label int, opts RetrievalOptions) Retrieval {
 		one := slowRetrieve(z.Rows([]int{i}), &g, opts)
 		out.Lonely += one.Lonely
 		out.N += one.N
-		out.Hits = append(out.Hits, one.Hits...)
+		out.Hits, out.Precisions = append(out.Hits, one.Hits...), append(out.Precisions, one.Precisions...)
 		out.PrecisionAt1 += one.PrecisionAt1
 		out.RPrecision += one.RPrecision
 		out.MAPAtR += one.MAPAtR

@@ -81,6 +81,8 @@ type Retrieval struct {
 	DrawnFrom int `json:"queries_drawn_from,omitempty"`
 	// Hits reports for each of the N queries, in order, whether the nearest row is a positive.
 	Hits []bool `json:"-"`
+	// Precisions holds the average precision at R of each of the N queries; MAPAtR is their mean.
+	Precisions []float64 `json:"-"`
 }
 
 // Retrieve ranks the gallery for every query. Rows are unit vectors. If gallery is nil, the queries are compared with
@@ -184,7 +186,7 @@ func (a answers) sumAnswers(opts RetrievalOptions) Retrieval {
 			}
 		}
 		r.N++
-		r.Hits = append(r.Hits, rank == 0)
+		r.Hits, r.Precisions = append(r.Hits, rank == 0), append(r.Precisions, a.ap[i])
 		r.RPrecision += a.rp[i]
 		r.MAPAtR += a.ap[i]
 		if rank == 0 {

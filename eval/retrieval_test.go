@@ -71,7 +71,7 @@ func slowRetrieve(q features.Set, gallery *features.Set, opts RetrievalOptions) 
 			}
 		}
 		out.N++
-		out.Hits = append(out.Hits, false)
+		out.Hits, out.Precisions = append(out.Hits, false), append(out.Precisions, 0)
 		slices.SortStableFunc(order, func(a, b int) int {
 			switch {
 			case s[a] > s[b]:
@@ -105,6 +105,7 @@ func slowRetrieve(q features.Set, gallery *features.Set, opts RetrievalOptions) 
 		}
 		if positives > 0 {
 			out.MAPAtR += ap / float64(positives)
+			out.Precisions[out.N-1] = ap / float64(positives)
 		}
 	}
 	n := float64(max(out.N, 1))
@@ -171,7 +172,7 @@ func TestRetrieveDrawnQueries(t *testing.T) {
 				ask = &others
 			}
 			one := slowRetrieve(q.Rows([]int{at(i)}), ask, opts)
-			want.Hits = append(want.Hits, one.Hits...)
+			want.Hits, want.Precisions = append(want.Hits, one.Hits...), append(want.Precisions, one.Precisions...)
 			want.PrecisionAt1 += one.PrecisionAt1 / 25
 			want.RPrecision += one.RPrecision / 25
 			want.MAPAtR += one.MAPAtR / 25

@@ -63,7 +63,7 @@ func (b *Bank) validateBank(s BankState) ([]int, error) {
 	}
 	if n > s.Capacity || s.Next < 0 || s.Next >= s.Capacity || n < s.Capacity && s.Next != n || len(s.IDs) != n ||
 		len(s.X) != n*s.Dim || len(s.Sums) != s.Classes*s.Dim || len(s.Changes) != s.Classes {
-		return nil, fmt.Errorf("features: bank state of %d members, next at %d: its lists have inconsistent lengths", n,
+		return nil, fmt.Errorf("features: bank state of %d members, next at %d: the lists have inconsistent lengths", n,
 			s.Next)
 	}
 	sums := make([]float64, len(s.Sums))

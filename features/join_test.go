@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// makeRun makes a store of a plan's images from first up to end.
+// makeRun makes a store of a plan's images first to end-1.
 func makeRun(t testing.TB, dir string, plan Plan, first, end int) {
 	t.Helper()
 	part := plan

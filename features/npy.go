@@ -116,7 +116,7 @@ func (h npyHeader) checkNpySize(size int64) (int, error) {
 	return n, nil
 }
 
-// decodeElements sets the elements starting at index at to the values in b.
+// decodeElements decodes the values in b into the array, starting at the given index.
 func (a Array) decodeElements(at int, descr string, b []byte) {
 	switch descr {
 	case "<f4":

@@ -121,7 +121,7 @@ func Distinct(list []string) []string {
 	})
 }
 
-// Thinned returns rows if there are at most most of them, else a selection of most evenly spaced rows.
+// Thinned limits a list of rows to the given number: from a longer list, it selects evenly spaced rows.
 func Thinned(rows []int, most int) []int {
 	if len(rows) <= most {
 		return rows

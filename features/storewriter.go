@@ -52,7 +52,7 @@ type Writer struct {
 	offset int64 // offset of the first value
 }
 
-// syncRows and syncTime limit the number of rows and the time of work, plus one batch, lost if the process is killed.
+// A killed process loses at most syncRows rows or the work of syncTime, plus one batch.
 const (
 	syncRows = 256
 	syncTime = 5 * time.Second

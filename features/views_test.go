@@ -151,7 +151,7 @@ func TestOneViewIsAsEver(t *testing.T) {
 	}
 }
 
-// TestViewsResume checks that a store stopped after any batch is continued to the same bytes.
+// TestViewsResume checks that a store that is stopped after any batch and continued ends with the same bytes.
 func TestViewsResume(t *testing.T) {
 	for _, dtype := range []string{"", Float16} {
 		plan := viewPlan(10, dtype)

@@ -29,7 +29,7 @@ func BenchmarkStep(b *testing.B) {
 	for _, entry := range everyEntry {
 		b.Run(entry.Name, func(b *testing.B) {
 			config := Default()
-			config.Scorer, config.Threshold, config.AvgSimSteps, config.Rate = entry.Name, ThresholdSTRM, 0, 0.1
+			config.Scorer, config.Threshold, config.AvgSimSteps, config.Rate = entry.Name, ThresholdMedian, 0, 0.1
 			r := rand.New(rand.NewPCG(1, 1))
 			proxies := features.NewParam("proxies", benchClasses*benchPerClass, benchDim)
 			for i := range proxies.Data {

@@ -11,25 +11,34 @@ import (
 
 // Names of thresholds and other settings.
 const (
-	ThresholdSTRM  = "strm"  // median over the last Window batches of the Rate-quantile, in log odds: [Quantile]
-	ThresholdTRM   = "trm"   // the Rate-quantile of the batch
-	ThresholdPaper = "paper" // mean of probabilities, as published (PRISM, eq. 15): [TopR]; with Window 1, TRM
-	ThresholdFixed = "fixed" // the number Fixed
+	ThresholdMedian = "median" // median over the last Window batches of the Rate-quantile, in log odds: [Quantile]
+	ThresholdTRM    = "trm"    // the Rate-quantile of the batch
+	ThresholdPaper  = "paper"  // sTRM as published (PRISM, eq. 15), a mean of probabilities: [TopR]; Window 1: TRM
+	ThresholdFixed  = "fixed"  // the number Fixed
 
 	DenominatorMembers = "members"
 	DenominatorAll     = "all"
 )
 
-var thresholds = []string{ThresholdSTRM, ThresholdTRM, ThresholdPaper, ThresholdFixed}
+var thresholds = []string{ThresholdMedian, ThresholdTRM, ThresholdPaper, ThresholdFixed}
+
+// RenameThreshold returns the present name of a threshold: the median was called strm, the paper's name of its own
+// threshold.
+func RenameThreshold(name string) string {
+	if name == "strm" {
+		return ThresholdMedian
+	}
+	return name
+}
 
 // Config names a filter and its settings. [Default] returns the settings of the PRISM paper. Settings that the chosen
 // scorer or threshold does not use are ignored.
 type Config struct {
 	Scorer    string `yaml:"scorer" json:"scorer"`       // a name of the catalog
-	Threshold string `yaml:"threshold" json:"threshold"` // strm, trm, paper or fixed
+	Threshold string `yaml:"threshold" json:"threshold"` // median, trm, paper or fixed
 	// Rate is the share of rows to drop: the estimated noise rate, in [0, 1). All thresholds except fixed use it.
 	Rate        float64 `yaml:"rate" json:"rate"`
-	Window      int     `yaml:"window" json:"window,omitempty"`             // strm, paper: batches averaged, τ ≥ 1
+	Window      int     `yaml:"window" json:"window,omitempty"`             // median, paper: batches combined, τ ≥ 1
 	Fixed       float64 `yaml:"fixed" json:"fixed,omitempty"`               // fixed: keep scores > Fixed, in [0, 1)
 	WarmUp      int     `yaml:"warm_up" json:"warm_up"`                     // iterations that keep all rows
 	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: initial iterations scored by AvgSim
@@ -43,7 +52,7 @@ type Config struct {
 // our choice). The 1,500 iterations of AvgSim are from Fig. 2 of the PRISM paper and too many for a short training.
 func Default() Config {
 	return Config{
-		Scorer: "vmf", Threshold: ThresholdSTRM, Rate: 0.5, Window: 30, Fixed: 0.5,
+		Scorer: "vmf", Threshold: ThresholdMedian, Rate: 0.5, Window: 30, Fixed: 0.5,
 		AvgSimSteps: 1500, Kappa: "banerjee", Denominator: DenominatorMembers,
 	}
 }
@@ -65,7 +74,7 @@ func (c Config) Validate() error {
 		key, value string
 		known      []string
 	}{
-		{"threshold", c.Threshold, thresholds},
+		{"threshold", RenameThreshold(c.Threshold), thresholds},
 		{"kappa", c.Kappa, slices.Sorted(maps.Keys(estimators))},
 		{"denominator", c.Denominator, denominator.Choices},
 	} {
@@ -80,8 +89,8 @@ func (c Config) Validate() error {
 	check.That(c.WarmUp >= 0, "warm_up", c.WarmUp, "0 or more iterations")
 	check.That(c.AvgSimSteps >= 0, "avgsim_steps", c.AvgSimSteps, "0 or more iterations")
 	if check.Err == nil && c.Threshold == ThresholdFixed && !entry.FixedBar {
-		return fmt.Errorf("filters: threshold %q with scorer %q: its scores have no fixed scale, expected %s, %s or %s",
-			c.Threshold, c.Scorer, ThresholdSTRM, ThresholdTRM, ThresholdPaper)
+		return fmt.Errorf("filters: threshold %q with scorer %q: the scores have no fixed scale, expected %s, %s or %s",
+			c.Threshold, c.Scorer, ThresholdMedian, ThresholdTRM, ThresholdPaper)
 	}
 	return check.Err
 }

@@ -25,7 +25,7 @@ func conform(entry Entry, build maker) string {
 	return ""
 }
 
-// differ compares two lists of scores to the precision of float32, which is coarse for log densities of some hundreds.
+// differ compares two lists of scores to the precision of float32, which is coarse for log densities above 100.
 func differ(what string, got, want []float64) string {
 	for i := range want {
 		if !isNear(got[i], want[i], 1e-3, 1e-4) {

@@ -24,9 +24,9 @@ func (c *Fixed) Window() []float64 { return nil }
 // SetWindow does nothing.
 func (c *Fixed) SetWindow([]float64) {}
 
-// TopR drops the share Rate of a batch with the lowest scores, by a threshold averaged over the last Size batches: sTRM
-// of PRISM (eq. 15) as published, on probabilities. With Size 1 it is TRM. If most probabilities are near 0 or 1, a few
-// larger thresholds dominate the mean, so that more than the share is dropped. [Quantile] avoids this.
+// TopR drops about Rate·n rows of a batch of n, those with the lowest scores, by a threshold averaged over the last
+// Size batches: sTRM of PRISM (eq. 15) as published, on probabilities. With Size 1 it is TRM. If most probabilities are
+// near 0 or 1, a few larger thresholds dominate the mean, so that more rows are dropped. [Quantile] avoids this.
 //
 //	m = ⌊Rate·n⌋,  Q = m-th smallest score of the batch,  threshold = mean of the last Size values of Q
 //	keep iff score > threshold

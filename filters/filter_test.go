@@ -96,7 +96,7 @@ func TestWarmUpKeepsAll(t *testing.T) {
 
 // AvgSim's scores are near 1/C, vMF-Sim's near 0 and 1, so a change of scorer must clear the window.
 func TestVMFBeginsWithAvgSim(t *testing.T) {
-	for _, threshold := range []string{ThresholdSTRM, ThresholdFixed} {
+	for _, threshold := range []string{ThresholdMedian, ThresholdFixed} {
 		s := newStream(3, 16, 5, 0.9)
 		f := mustNew(t, s.world, func(c *Config) { c.AvgSimSteps, c.Threshold, c.Rate = 4, threshold, 0.5 })
 		bank := features.NewBank(100, 16, 5)

@@ -7,7 +7,7 @@ import (
 	"winnow/features"
 )
 
-// Quantile drops the share Rate of the scored rows, by a threshold smoothed over the last Size batches. It is PRISM's
+// Quantile drops about Rate·n of n scored rows, by a threshold smoothed over the last Size batches. It is PRISM's
 // sTRM on log odds (or similarities), which do not accumulate at the ends of a range like probabilities; with Size 1 it
 // is TRM.
 //

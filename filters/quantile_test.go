@@ -132,7 +132,7 @@ func TestFilterDropsTheShareOfSaturatedScores(t *testing.T) {
 		return 1 - float64(kept)/float64(rows)
 	}
 	for _, dim := range []int{32, 128} {
-		if share := dropped(ThresholdSTRM, dim); math.Abs(share-0.2) > 0.015 {
+		if share := dropped(ThresholdMedian, dim); math.Abs(share-0.2) > 0.015 {
 			t.Errorf("dimension %d: rate 0.2, dropped %.3f", dim, share)
 		}
 		if share := dropped(ThresholdPaper, dim); share < 0.24 {

@@ -150,7 +150,7 @@ func worst(got []float32, want []float64) float64 {
 	return diff / max(scale, 1e-6)
 }
 
-const gradTolerance = 2e-5 // for float32 products with at most some dozens of terms
+const gradTolerance = 2e-5 // for float32 products with at most a few dozen terms
 
 func TestGradientAgainstLoops(t *testing.T) {
 	for _, cfg := range shapes() {

@@ -168,8 +168,8 @@ func Whitening(ctx context.Context, x features.Source, out int, centre bool) (*H
 // Widest is the largest dimension to which features are whitened before labels are scored.
 const Widest = 512
 
-// WhitenSet whitens the set with its own moments to at most most dimensions, and returns centred vectors of unit
-// length. Labels are scored from these vectors if there is no trained head.
+// WhitenSet whitens the set with its own moments and returns centred vectors of unit length. The argument most limits
+// their dimensions. Labels are scored from these vectors if there is no trained head.
 func WhitenSet(ctx context.Context, set features.Source, most int) (features.Set, error) {
 	h, err := SelfWhitening(ctx, set, most)
 	if err != nil {

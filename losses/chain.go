@@ -174,8 +174,8 @@ func (c *chain) runRows(k int, a, b blas32.General, whole pairs, high int, grad 
 	return sum, terms
 }
 
-// cutBlock selects a block of up to high rows from row first on, and of up to wide columns from column left on. It
-// returns the block's similarities.
+// cutBlock selects the block whose upper left corner is row first, column left, with up to high rows and up to wide
+// columns. It returns the block's similarities.
 func (c *chain) cutBlock(a, b blas32.General, whole pairs, first, high, left, wide int) []float64 {
 	p := &c.block
 	*p = whole

@@ -51,7 +51,7 @@ func (w *distanceWeighted) prepareAnchor(delta []float64, cols []int, y int) boo
 	return len(w.band.order) > 0
 }
 
-// weighNegatives fills weight and upTo. 1/q(d) = x^-(D-3)/2 / d with x = d²(1 - d²/4) needs only one logarithm.
+// weighNegatives computes w.weight and w.upTo. 1/q(d) = x^-(D-3)/2 / d with x = d²(1 - d²/4) needs only one logarithm.
 func (w *distanceWeighted) weighNegatives() {
 	n := len(w.band.order)
 	w.weight, w.upTo = growSlice(w.weight, n), growSlice(w.upTo, n)

@@ -63,12 +63,12 @@ var marginEntry = Entry{
 		{Name: "select", Default: "all", Choices: []string{"all", "distance_weighted"},
 			Doc: "which triplets of an anchor: all, or for every positive a negative, drawn so that all " +
 				"distances are equally likely"},
-		{Name: "near", Default: 0.5, Min: 0, Max: 2, Doc: "distance_weighted: least distance assumed of a negative"},
+		{Name: "near", Default: 0.5, Min: 0, Max: 2, Doc: "distance_weighted: nearer negatives count as this far"},
 		{Name: "far", Default: 1.4, Min: 0, Max: 3,
 			Doc: "distance_weighted: negatives from this distance on are not drawn; above 2 (the authors): no limit"},
 		{Name: "otherwise", Default: "skip", Choices: []string{"skip", "uniform"},
-			Doc: "distance_weighted: an anchor without such a negative is skipped, or (as the authors do) draws " +
-				"uniformly from all"},
+			Doc: "distance_weighted: an anchor without a negative nearer than far is skipped, or (as the authors do) " +
+				"draws uniformly from all negatives"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &margin{alpha: v.Number("margin")}

@@ -11,7 +11,7 @@ package losses
 // 0.05 in PRISM (001). METHODS 5.4.
 type normSoftmax struct {
 	scale float64   // 1/t
-	row   []float64 // scratch for a row's derivative, used when none is wanted
+	row   []float64 // scratch for a row's derivative
 }
 
 var normSoftmaxEntry = Entry{

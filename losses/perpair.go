@@ -4,7 +4,7 @@ package losses
 // batch is compared with.
 type pairSum interface {
 	simLoss
-	// pairCount returns the divisor that turns the value for rows, each with that many pairs, into a mean over pairs.
+	// pairCount returns the divisor that turns the loss of rows, each in the given number of pairs, into a mean.
 	pairCount(rows, each int) float64
 }
 

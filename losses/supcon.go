@@ -46,8 +46,8 @@ var supconEntry = Entry{
 		{Name: "temperature", Symbol: "t", Default: 0.1, Min: 1e-3, Max: 100,
 			Doc: "divides the similarities: the smaller, the more the nearest vectors dominate"},
 		{Name: "reduction", Symbol: "R", Default: "mean_valid", Choices: []string{"mean_valid", "mean_all",
-			"avg_nonzero"}, Doc: "mean over the anchors with a positive; over all, times t/t₀; over those " +
-			"with loss above 0"},
+			"avg_nonzero"}, Doc: "mean over the anchors with a positive; over all anchors, times t/t₀; over " +
+			"the anchors with a loss above 0"},
 		{Name: "base_temperature", Symbol: "t₀", Default: 0.07, Min: 1e-3, Max: 100,
 			Doc: "for mean_all: temperature t₀ at which the factor t/t₀ is 1"},
 	},

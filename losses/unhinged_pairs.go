@@ -1,9 +1,9 @@
 package losses
 
 // The pair losses without a hinge are those in the theory of Le & Odobez (000): a noisy pair label only scales and
-// shifts their risk, so the minimum under noise is the same. They are for studying that result; every negative is
-// pushed away, however far it is. Both are [distancePairs] without a hinge: the mean over all ordered pairs. d_max is
-// the largest distance of unit vectors, 2.
+// shifts their risk, so the minimum under noise is the same. Use them to study this result, not to train: without a
+// hinge, every negative is pushed away, however far it is. Both are the mean over all ordered pairs ([distancePairs]).
+// d_max is the largest distance of unit vectors, 2.
 
 // unhinged_marginal:
 //

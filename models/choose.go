@@ -40,6 +40,17 @@ func (r *Registry) Choose() (name, why string, ok bool) {
 	return name, why, name != ""
 }
 
+// Small returns the best known backbone that can be downloaded at once: 20 MB at most, and no terms to accept.
+func Small() (name string, bytes int64) {
+	const most = 20e6
+	for _, b := range readKnown() {
+		if p := b.Published; p != nil && len(p.Places) > 0 && p.Terms == "" && p.Total() <= most {
+			return b.Name, p.Total()
+		}
+	}
+	return "", 0
+}
+
 // Missing returns the backbone that the user added last, if its file is missing and Choose returns no known backbone.
 func (r *Registry) Missing() (Entry, bool) {
 	if name, _, _ := r.Choose(); len(r.user) == 0 || knownAt(name) >= 0 {

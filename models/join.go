@@ -39,6 +39,8 @@ func Join(p *Prepared, h *head.Head, about map[string]string) (*Joined, error) {
 		return nil, err
 	}
 	joined.Metadata = withProperties(architecture.Trained(joined.Metadata), about) // at least the head is trained
+	joined.Doc = fmt.Sprintf("A backbone and a head trained by winnow, as one model: images in, unit vectors of %d "+
+		"values out (%s). The metadata describe the images.", h.Config().Out, name)
 	if err := joined.Check(); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ type knownBackbone struct {
 	Entry     `yaml:",inline"`
 	Why       string     `yaml:"why"` // reason for its rank in the list
 	Preset    string     `yaml:"preset"`
-	Fit       string     `yaml:"fit"`       // way to resize images to the network's input; "": as in the preset
+	Fit       string     `yaml:"fit"`       // way to resize images to the network's input; "": the preset's
 	Checked   string     `yaml:"checked"`   // how the preprocessing was checked, with a summary before the colon
 	Instead   string     `yaml:"instead"`   // a backbone of the same architecture that can be fetched; "": none
 	Published *Published `yaml:"published"` // nil: no file with a known sha256 is published

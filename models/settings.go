@@ -15,7 +15,7 @@ import (
 type Settings struct {
 	Preset        string
 	Resize        *int
-	Fit           string // one of backbone.Fits; "": as in the preset or entry
+	Fit           string // one of backbone.Fits; "": the preset's or the entry's
 	Exact         *bool
 	Crop          *int  // side of a square
 	Size          *Size // of the network's input; the resize follows in proportion

@@ -10,6 +10,7 @@ import (
 	"winnow/audit/suspects"
 	"winnow/internal/atomicfile"
 	"winnow/report/page"
+	"winnow/run/check"
 	"winnow/run/inspect"
 )
 
@@ -50,13 +51,26 @@ func newAuditPage(ctx context.Context, h Host, a *inspect.Report, next string) (
 	if err != nil {
 		return content, err
 	}
-	content.Galleries, err = makeGalleries(ctx, h, a)
+	content.Galleries, err = makeGalleries(ctx, h, a, a.Galleries())
 	return content, err
 }
 
-// makeGalleries returns galleries of the findings other than suspects, such as duplicates and outliers.
-func makeGalleries(ctx context.Context, h Host, a *inspect.Report) (list []page.Gallery, err error) {
-	found := a.Galleries()
+// WriteChecked writes an HTML page with the images of a check's findings to a file. a is the audit behind the check.
+func WriteChecked(ctx context.Context, h Host, a *inspect.Report, r *check.Result, file string) error {
+	galleries, err := makeGalleries(ctx, h, a, r.Galleries())
+	if err != nil {
+		return err
+	}
+	content := page.Report{
+		Title: "Check of “" + a.Source().Base() + "”", Verdict: r.Sentences(), Command: "check", Galleries: galleries,
+		Facts: auditedFacts(h, a), Foremost: true,
+	}
+	return atomicfile.Write(file, content.WriteHTML)
+}
+
+// makeGalleries returns galleries of findings with the images of an audit, such as duplicates and outliers.
+func makeGalleries(ctx context.Context, h Host, a *inspect.Report, found []inspect.Gallery) (list []page.Gallery,
+	err error) {
 	var files []string
 	for i, g := range found {
 		found[i].Shown = g.Shown[:min(auditedShown, len(g.Shown))]
@@ -154,7 +168,7 @@ func drawScores(a *inspect.Report) page.Histogram {
 		}
 		low, high = min(low, e.Score), max(high, e.Score)
 		at := 0
-		if known && e.True != e.Given || !known && e.Dropped {
+		if known && e.True != e.Given || !known && e.Flagged {
 			at = 1
 		}
 		values[at] = append(values[at], e.Score)

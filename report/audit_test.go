@@ -36,10 +36,10 @@ func TestAuditedPage(t *testing.T) {
 		Noise: &folder.NoiseRate{Rate: 0.5, Low: 0.2, High: 0.8},
 		Images: []suspects.Suspect{
 			{Rank: 1, Path: "<i>a.png", Given: "<b>cat", Suggested: "dog", Score: 1.9e-109,
-				GivenProbability: new(1.9e-109), Dropped: true, SupportGiven: []suspects.Near{{Path: "b.png"}},
+				GivenProbability: new(1.9e-109), Flagged: true, SupportGiven: []suspects.Near{{Path: "b.png"}},
 				SupportSuggested: []suspects.Near{{Path: "gone.png"}}},
 			{Rank: 2, Path: "b.png", Given: "<b>cat", Suggested: "dog", Score: 0.03, GivenProbability: new(0.03),
-				Dropped: true, Outlier: true, Fit: new(-4.25), CopyGroup: 1, CopyVerdict: suspects.Wrong},
+				Flagged: true, Outlier: true, Fit: new(-4.25), CopyGroup: 1, CopyVerdict: suspects.Wrong},
 			{Rank: 3, Path: "fine.png", Given: "dog", Suggested: "dog", Score: 0.99, CopyGroup: 1,
 				CopyVerdict: suspects.Kept, Problems: []suspects.Problem{{Kind: "dark", Why: "<i>night"}}},
 			{Rank: 4, Path: "good.png", Given: "dog", Suggested: "dog", Score: 1},
@@ -92,7 +92,7 @@ func TestAuditedPage(t *testing.T) {
 		t.Errorf("suspects at offset %d, the section about classes at %d, expected the suspects first", suspects, where)
 	}
 	for i := range a.Images {
-		a.Images[i].Dropped, a.Images[i].Outlier, a.Images[i].Problems = false, false, nil
+		a.Images[i].Flagged, a.Images[i].Outlier, a.Images[i].Problems = false, false, nil
 	}
 	a.Groups = nil
 	a.Rate, a.Noise.Rate = 0, 0

@@ -64,7 +64,7 @@ func (r *Run) describeClasses() page.Section {
 	}
 	s.Tables = classTables("The classes with the lowest P@1: "+r.SplitText(), fmt.Sprintf("All %d classes", len(rows)),
 		[]string{"class", "queries", "P@1 %", "R@8 %", "R-Prec %", "MAP@R %", "training images",
-			"found instead, of the misses"}, rows)
+			"class most often found instead"}, rows)
 	return s
 }
 
@@ -104,7 +104,7 @@ func (r *Run) describeLabels() page.Section {
 					share)},
 			page.Fact{Name: "ranking",
 				Value: fmt.Sprintf("AUROC %.4f, AP %.4f; the most suspect 1 %% contain %.1f %% of the wrong labels, "+
-					"the most suspect 5 %% contain %.1f %%, and as many labels as are wrong contain %.1f %%",
+					"the most suspect 5 %% contain %.1f %%, and the first N, if N are wrong, contain %.1f %%",
 					d.AUROC, d.AP, 100*d.Found1, 100*d.Found5, 100*d.FoundAll)},
 			page.Fact{Name: "flagged labels",
 				Value: fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the other labels are right",
@@ -116,8 +116,8 @@ func (r *Run) describeLabels() page.Section {
 // explainNumbers returns definitions of the numbers on the page.
 func (r *Run) explainNumbers() []page.Fact {
 	list := append(retrievalDefinitions(),
-		page.Fact{Name: "found instead",
-			Value: "the class most often found for queries whose nearest image has another class, and how often"},
+		page.Fact{Name: "class most often found instead",
+			Value: "the most frequent class of the nearest image among queries whose nearest image has another class"},
 		page.Fact{Name: "validation",
 			Value: measureText(r.Config.Validation.Measure) + " on the validation split, by its given labels"},
 		page.Fact{Name: "smoothed",

@@ -65,7 +65,7 @@ func (r *Run) drawMap(ctx context.Context, h Host) (page.Drawing, error) {
 	}
 	scores := make(map[string]Score, len(r.audited.Images))
 	for _, e := range r.audited.Images {
-		scores[e.Path] = Score{e.Score, e.Dropped}
+		scores[e.Path] = Score{e.Score, e.Flagged}
 	}
 	asked := MapOptions{
 		Split: splits, Names: r.names, Colour: ColourLabel, Scores: scores, Max: shownPoints,

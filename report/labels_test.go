@@ -46,7 +46,7 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 		t.Errorf("%d suspects, expected none", n)
 	}
 	images = slices.Clone(images)
-	images[0].Dropped, images[0].True = true, "dog"
+	images[0].Flagged, images[0].True = true, "dog"
 	r.audited.Images, r.audited.Detection.Wrong, r.audited.Rate = images, 1, 0.5
 	if got := text(); !strings.Contains(got, "AUROC") ||
 		!strings.Contains(got, "2; 1 (50.0 %) are flagged") || len(r.audited.Called()) != 1 {

@@ -84,7 +84,7 @@ func ReadScores(path string) (scores map[string]Score, note string, err error) {
 			changed++
 		}
 		if !e.Unjudged { // the score of an unscored label is meaningless
-			scores[strings.Clone(e.Path)] = Score{Value: e.Score, Wrong: e.Dropped}
+			scores[strings.Clone(e.Path)] = Score{Value: e.Score, Wrong: e.Flagged}
 		}
 		return nil
 	})

@@ -14,7 +14,7 @@ import (
 func TestReadScores(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.csv")
 	if err := suspects.WriteFile(file,
-		[]suspects.Suspect{{Rank: 1, Path: "=1.jpg", Given: "a", Suggested: "b", Score: 0.25, Dropped: true},
+		[]suspects.Suspect{{Rank: 1, Path: "=1.jpg", Given: "a", Suggested: "b", Score: 0.25, Flagged: true},
 			{Rank: 2, Path: "alone.jpg", Given: "c", Suggested: "c", Score: 1, Unjudged: true}}); err != nil {
 		t.Fatal(err)
 	}

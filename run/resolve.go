@@ -77,7 +77,14 @@ func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 	if d, err = r.replaceDecided(d); err != nil {
 		return err
 	}
-	d, held := d.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
+	whole := d
+	d, held := whole.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
+	if v := &r.Config.Validation; held.Images == 0 && v.HoldOut == config.UsualHoldOut { // perhaps too few images
+		v.HoldOut = config.SmallHoldOut
+		if d, held = whole.WithValidation(v.Share(), r.Config.Seed); held.Images == 0 {
+			v.HoldOut = config.UsualHoldOut
+		}
+	}
 	if held.Images > 0 {
 		r.options.Note("no validation split: %s, are held out to choose the best checkpoint (%s trains on all)", held,
 			config.Key("validation.hold_out=0"))

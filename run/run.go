@@ -184,7 +184,7 @@ func (r *Training) resumeAndNote(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		r.options.Overwrite = r.options.Overwrite || r.stops && !resumed // it stopped before its first checkpoint
+		r.options.Overwrite = r.options.Overwrite || r.stops && !resumed // the training stopped before any checkpoint
 	}
 	r.Steps, r.Resumed, r.Validates, r.Sum = r.loop.Steps, r.trainer.Done(), r.loop.Validate != nil, r.hashIdentity()
 	r.Images, r.Classes, r.Labelled = r.Data.Train.Len(), len(r.Data.Classes), r.Data.Train.Len()-r.Data.Unlabelled

@@ -72,7 +72,7 @@ func (d *Data) askJudge(ctx context.Context, cfg config.Run, at func(done, total
 			kept++ // right, because a person decided: adds nothing to found.Left
 			continue
 		}
-		if s.Dropped && !s.Alone {
+		if s.Flagged && !s.Alone {
 			found.List = append(found.List, folder.Screened{Path: d.Paths[d.Train.IDs[s.Row]],
 				Label: d.Classes[s.GivenClass], Score: s.Score, Suggested: d.Classes[s.SuggestedClass]})
 			continue

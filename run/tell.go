@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"winnow/datasets"
 	"winnow/filters"
 	"winnow/head"
 	"winnow/internal/hint"
@@ -35,8 +36,8 @@ func (r *Training) tellData() {
 			d.LeftOut[0].Reason)
 	}
 	if d.Validation.Len() == 0 {
-		note("no validation split: the last state is kept (%s holds out a tenth of the images to choose the best)",
-			config.Key("validation.hold_out=0.1"))
+		note("no validation split, and no images are held out: the last state is kept (%s holds out a tenth of %d or "+
+			"more images to choose the best)", config.Key("validation.hold_out=0.1"), 10*datasets.LeastHeld)
 	} else if r.Config.Validation.Measure == config.MeasureP1 && oneClass(d.Validation.Labels) {
 		note("warning: the validation split has only one class, so P@1 is always 1 and cannot choose the best state: " +
 			"validate on two or more classes, for example with a larger share in winnow data import --split")
@@ -53,7 +54,7 @@ func (r *Training) tellPlan() {
 	cfg, plan, note := r.Config, r.Plan, r.options.Note
 	filtered := cfg.Filter.Scorer != config.NoFilter
 	if out := r.asked.out; out != cfg.Head.Out {
-		note("dimension %d is more than the %d of the features: using %d", out, cfg.Head.In, cfg.Head.Out)
+		note("%d dimensions were asked for, but the features have only %d: using %d", out, cfg.Head.In, cfg.Head.Out)
 	}
 	if n := r.asked.views; n > cfg.Sampler.Views {
 		note("%d views of each image were asked for, but each image has only one: batches use that one (set %s, or "+

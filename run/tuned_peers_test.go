@@ -224,8 +224,8 @@ func TestSelCLOnBackbone(t *testing.T) {
 		{"classes", []string{"selective.queue_start=3 epochs", "selective.similarity_weight=0"}, 4, []int{3, 4}},
 		{"second stage", []string{"selective.second_stage=2 epochs"}, 7, []int{0, 1}},
 	} {
-		// keys do not follow the changed weights, all rows of a class form confident pairs, and the low temperature
-		// separates the similar outputs of an untrained network
+		// With average near 1, the keys' network ignores the changed weights. With alpha 1 and beta 0, all rows of a
+		// class form confident pairs. The low temperature separates the similar outputs of an untrained network.
 		r := drawnTraining(t, "sel-cl", append([]string{"finetune.augment=digits", "sampler.rows=4",
 			"selective.average=0.999999", "selective.alpha=1", "selective.beta=0", "selective.temperature=0.02"},
 			c.set...)...)

@@ -17,8 +17,8 @@ import (
 type Vectors interface {
 	Len() int
 	Width() int
-	// Block returns rows from to from+n-1, read-only and valid until the next call. If absent is not nil, it marks rows
-	// that hold zeros and are never found.
+	// Block returns n consecutive rows, the first with the index from. They are read-only and valid until the next
+	// call. If absent is not nil, it marks rows that hold zeros and are never found.
 	Block(from, n int) (x blas32.General, absent []bool, err error)
 }
 
@@ -31,7 +31,7 @@ type Hit struct {
 // blockBytes is the size of a block: large enough for a fast product, small next to all vectors.
 const blockBytes = 32 << 20
 
-// blockRows is the largest number of rows in a block; it matters for short vectors.
+// blockRows is the largest number of rows in a block. Blocks of short vectors reach it before they reach blockBytes.
 const blockRows = 1 << 16
 
 // queriesAtOnce is the largest number of queries that are compared with a block at once, to bound the memory.

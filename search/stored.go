@@ -28,3 +28,18 @@ func (s Stored) Block(from, n int) (blas32.General, []bool, error) {
 	}
 	return x, UnitRows(x), nil
 }
+
+// Held makes a set in memory searchable. Its rows are normalised; rows of zeros are never found.
+type Held struct{ features.Set }
+
+// Width implements [Vectors].
+func (h Held) Width() int { return h.Dim() }
+
+// Block implements [Vectors].
+func (h Held) Block(from, n int) (blas32.General, []bool, error) {
+	x := features.NewMatrix(n, h.Dim())
+	for i := range n {
+		copy(features.Row(x, i), h.Row(from+i))
+	}
+	return x, UnitRows(x), nil
+}

@@ -147,7 +147,7 @@ func newGroups(list []Group, encoder, losses []*features.Param, place features.P
 				"the run", g.Name, g.Start, g.Stop, steps)
 		}
 		if g.Schedule.Beta1 > 0 && !hasBeta1(g.Solver) {
-			return nil, fmt.Errorf("train: group %q: its schedule changes beta1, which its solver does not have: "+
+			return nil, fmt.Errorf("train: group %q: the schedule changes beta1, which the solver does not have: "+
 				"expected adam or adamw", g.Name)
 		}
 		groups[i] = group{Group: g}

@@ -108,13 +108,13 @@ func (c SolverConfig) validateSolver() error {
 		{"dampening", "sgd", c.Dampening, 0}} {
 		check.That(s.value >= 0 && (s.value < 1 || s.name == "dampening"), s.name, s.value, "a share below 1")
 		mine := slices.Contains(strings.Fields(s.of), c.Name)
-		check.That(mine || s.value == 0 || s.value == s.otherwise, s.name, s.value, "none: it belongs to "+s.of)
+		check.That(mine || s.value == 0 || s.value == s.otherwise, s.name, s.value, "0: it is a setting of "+s.of)
 	}
-	check.That(!c.AMSGrad || c.HasBeta1(), "amsgrad", c.AMSGrad, "none: it belongs to adam and adamw")
-	check.That(!c.Centered || c.Name == "rmsprop", "centered", c.Centered, "none: it belongs to rmsprop")
-	check.That(!c.Nesterov || c.Name == "sgd", "nesterov", c.Nesterov, "none: it belongs to sgd")
+	check.That(!c.AMSGrad || c.HasBeta1(), "amsgrad", c.AMSGrad, "false: it is a setting of adam and adamw")
+	check.That(!c.Centered || c.Name == "rmsprop", "centered", c.Centered, "false: it is a setting of rmsprop")
+	check.That(!c.Nesterov || c.Name == "sgd", "nesterov", c.Nesterov, "false: it is a setting of sgd")
 	check.That(!c.Nesterov || c.Momentum > 0 && c.Dampening == 0, "nesterov", c.Nesterov,
-		"a momentum and no dampening with it")
+		"false, or a momentum above 0 and dampening 0")
 	return check.Err
 }
 

@@ -104,7 +104,7 @@ func (e *evidence) fitWeighings(ctx context.Context, column []int) (ws [halves]w
 	}
 	var rows [halves][]float32
 	var labels [halves][]int
-	step := max(1, len(e.rows)*e.classes*len(e.kinds)/asked) | 1 // odd, to visit both halves
+	step := max(1, len(e.rows)*e.classes*len(e.kinds)/asked) | 1 // an odd step visits rows of both halves
 	err = e.visitEveryStep(ctx, step, func(i int, row []float32) {
 		judges := 1 - i%halves
 		rows[judges], labels[judges] = append(rows[judges], row...), append(labels[judges], column[e.rows[i]])

@@ -22,7 +22,7 @@ import (
 
 // Lesson holds the images on which a network is fine-tuned for a fold, and the images that it then scores. The network
 // starts from the head that was trained on the stored features of the images whose labels look right. The network
-// learns all given labels, because the speed at which it learns a label is evidence, too. Without the labels that look
+// learns all given labels, because the speed at which it learns a label is also evidence. Without the labels that look
 // wrong, AP is 0.688 instead of 0.704 on 2,000 images of CIFAR-10 with human labels (aggre), and 0.959 instead of 0.969
 // on birds with a fifth of the labels flipped (docs/log, 2026-11).
 type Lesson struct {

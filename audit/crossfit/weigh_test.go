@@ -10,8 +10,8 @@ import (
 	"winnow/audit/judges"
 )
 
-// drawn draws similarities of two kinds, of which only the first depends on the class, and labels with a share rho of
-// wrong ones.
+// drawn draws similarities of two kinds, of which only the first depends on the class, and labels of which a share rho
+// is wrong.
 func drawn(seed uint64, beta, rho float64, n, classes int) (rows []float32, labels []int) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	p := make([]float64, classes)

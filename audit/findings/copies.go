@@ -25,21 +25,21 @@ func LeastCopies(n, d int) float64 {
 // byChance is the tolerated share of rows with a neighbour that is as near as a duplicate merely by chance.
 const byChance = 1e-3
 
-// AllCompared is the largest number of rows for which all pairs are compared. With more rows, a pair at the bound is
-// found with a probability of 95 %.
+// AllCompared is the largest number of rows for which all pairs are compared. With more rows, a pair whose cosine just
+// reaches the least cosine of near-duplicates is found with a probability of 95 %.
 const AllCompared = 10_000
 
 // CopiesListed is the largest number of duplicates listed for an image.
 const CopiesListed = 10
 
-// Two images are compared if the cosine of their whitened features is at least maybe (or maybeMany). In nine of ten
-// cases, scaled-down and cropped photographs have 0.37 or more with their originals.
+// Two images are compared if the cosine of their whitened features is at least the value of maybe (or maybeMany). In
+// nine of ten cases, the cosine of a scaled-down or cropped photograph and its original is at least 0.37.
 const (
 	maybe     = 0.35
-	maybeMany = 0.6 // bound if there are too many rows to compare all pairs
+	maybeMany = 0.6 // least cosine if there are more than AllCompared rows
 )
 
-// MaybeCopies returns the least cosine at which two of n rows have their images compared.
+// MaybeCopies returns the least cosine of two of n rows whose images are compared.
 func MaybeCopies(n int) float64 {
 	if n > AllCompared {
 		return maybeMany
@@ -65,8 +65,8 @@ func Copies(ctx context.Context, z features.Set, bound float64, maxMem int64) ([
 	return list, err
 }
 
-// The crowd-th nearest neighbour of a row counts as an ordinary neighbour. identical is the least cosine of two images
-// with the same pixels.
+// The row's neighbour of rank crowd is taken as ordinary, not as a duplicate. identical is the least cosine of two
+// images with the same pixels.
 const (
 	crowd     = 5
 	identical = 0.9995

@@ -20,7 +20,7 @@ const (
 
 // LikelyCopies lists for each image up to ten others that may be duplicates by their hashes, nearest first. One image
 // of a pair may be mirrored: mirrored holds the hashes of the mirror images. The similarity of a pair is cos(π·s),
-// where s is the share of bits that differ. Up to [AllCompared] images, it compares all pairs; with more, only hashes
+// where s is the share of differing bits. Up to [AllCompared] images, it compares all pairs; with more, only hashes
 // that agree in some bits, in time O(n).
 func LikelyCopies(ctx context.Context, plain, mirrored []Hash) ([][]eval.Neighbour, error) {
 	n := len(plain)

@@ -19,7 +19,7 @@ const (
 	following  = 256     // most rows of a bucket whose sketches are compared with a row's
 	mostChecks = 200     // most vectors that are compared with a row's
 	deviations = 4       // most standard deviations above the expected number of differing bits for sketches that agree
-	missed     = 1 / 20. // share of pairs at the bound that share no bucket, at most
+	missed     = 1 / 20. // largest share of missed pairs (pairs without a common bucket) at the least cosine
 )
 
 // sketch holds one bit for each of several random planes through the origin: the side on which a vector lies. Two
@@ -34,9 +34,9 @@ func (s *sketch) countDifferingBits(t *sketch) (n int) {
 }
 
 // findNearCopies finds near-duplicates without comparing all pairs. Each table puts rows into buckets by some bits of
-// their sketches; the vectors of rows in a bucket are compared if their whole sketches agree. A pair at the bound
-// shares a bucket of some table with probability at least 1-missed, and a nearer pair with a higher probability. The
-// number of comparisons of a row is bounded, so that time is O(n).
+// their sketches; the vectors of rows in a bucket are compared if their whole sketches agree. A pair with a cosine of
+// exactly bound shares a bucket of some table with a probability of at least 1-missed, a nearer pair with a higher
+// probability. Each row has a limited number of comparisons, so the time is O(n).
 //
 // Source: Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002; Indyk & Motwani, STOC 1998.
 func findNearCopies(ctx context.Context, z features.Set, bound float64, list [][]eval.Neighbour) error {
@@ -70,7 +70,7 @@ type finder struct {
 // finderOf returns the parameters for finding pairs of n rows with a cosine of at least bound. Sketches agree if the
 // number of differing bits is at most deviations standard deviations above its expectation.
 func finderOf(n int, bound float64) finder {
-	// probability that a bit of a pair at the bound differs
+	// probability that a bit differs between two rows whose cosine is bound
 	apart := math.Acos(math.Max(-1, math.Min(bound, 1))) / math.Pi
 	alike := int(sketchBits*apart + deviations*math.Sqrt(sketchBits*apart*(1-apart)))
 	sharing := 1 - math.Pow(missed, 1./tables) // required probability of sharing a bucket in one table

@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 )
 
-// With more than AllCompared rows, almost all pairs at the bound are found, and no other pair.
+// With more than AllCompared rows, almost all pairs at the least cosine are found, and no pair below it.
 func TestSketched(t *testing.T) {
 	const n, d, pairs = findings.AllCompared + 2000, 96, 1000
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// An image's distance to the set is its distance to the k-th nearest other image, where k is the share company of
-	// the other images. With a smaller share, several outliers of one kind would be near each other; with a larger
-	// share, every small class would look like outliers.
+	// An image's distance to the set is its distance to the k-th nearest of m other images, with k = ⌈company·m⌉ but at
+	// least leastCompany. If company were smaller, several outliers of one kind would count as near to the set; if it
+	// were larger, all images of a small class would be outliers.
 	company      = 0.03
 	leastCompany = 3
 	// mostReferences bounds the images that each image is compared with, so that time is O(n·d).

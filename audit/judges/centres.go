@@ -41,7 +41,7 @@ func listLargestShares(row []float64) []leaveout.Part {
 	return list
 }
 
-// addShare adds the share v for column k; if the list is full, v replaces the smallest share, if that is smaller.
+// addShare adds the share v for column k. In a full list, v replaces the smallest share if v is larger.
 func addShare(list []leaveout.Part, k int, v float64) []leaveout.Part {
 	if v < leastOf {
 		return list

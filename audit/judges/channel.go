@@ -215,10 +215,10 @@ func (l *learner) prepareFolds(set setting) {
 	}
 }
 
-// leanings holds the values of γ to try, in this order, until the log likelihood of all labels gains less than enough.
+// leanings holds the values of γ to try, in this order, until the log likelihood of all labels rises by less than 2.
 var leanings = []float64{0.25, 0.5, 1, 2, 4}
 
-const enough = 2
+const enough = 2 // least rise of the log likelihood
 
 // sharpest fits β under uniform noise. If class sizes are uneven ([leaveout.Uneven]), it also fits γ in
 //

@@ -2,6 +2,7 @@ package judges
 
 import (
 	"math"
+	"slices"
 
 	"winnow/filters/leaveout"
 )
@@ -85,6 +86,20 @@ func (b *bench) setVerdicts(f *field, all pool) error {
 	return err
 }
 
+// limitCertainty returns for each class the largest probability of a label error that its images can show: 1 - 1/(n+2),
+// Laplace's rule of succession, for a class of n images less than a third as large as the largest class, and 1 for
+// others. A fit to the images of large classes is too sure about small ones. Classes of similar sizes need no limit:
+// the fit to their labels has calibrated the probabilities.
+func limitCertainty(images []float64) []float64 {
+	most, largest := make([]float64, len(images)), slices.Max(images)
+	for k, n := range images {
+		if most[k] = 1; n < largest/3 {
+			most[k] = 1 - 1/(n+2)
+		}
+	}
+	return most
+}
+
 // weighChannelGain returns the gain of a channel that has the given weight.
 func weighChannelGain(weight float64) *float64 {
 	gain := believed * weight / (1 - weight)
@@ -160,7 +175,7 @@ func (b *bench) newMetricField(m *metric, lambda float64, twins bool, step int) 
 // concludeField sets the verdicts from the log probabilities of the candidates and of all other classes, and weights
 // the classes by these probabilities.
 func (b *bench) concludeField(f *field, pooled, rest []float32) {
-	r, final := make([]float64, f.m), make([][]leaveout.Part, f.n)
+	r, final, certain := make([]float64, f.m), make([][]leaveout.Part, f.n), limitCertainty(f.countImages())
 	for i := range f.n {
 		given, top := int(f.given[i]), float64(rest[i])
 		for _, v := range pooled[i*f.m:][:f.m] {
@@ -184,7 +199,12 @@ func (b *bench) concludeField(f *field, pooled, rest []float32) {
 		for j, v := range r {
 			final[i] = addShare(final[i], int(f.column[i*f.m+j]), v/all)
 		}
-		b.setVerdict(i, odds, 1/(1+math.Exp(-odds)), int(f.column[i*f.m+best]), r[best]/all)
+		y, k := int(f.column[i*f.m+given]), int(f.column[i*f.m+best])
+		most, share := math.Min(certain[y], certain[k]), r[best]/all
+		if k != y {
+			share = math.Min(share, most)
+		}
+		b.setVerdict(i, odds, math.Max(1/(1+math.Exp(-odds)), 1-most), k, share)
 	}
 	b.s.Share(final)
 }

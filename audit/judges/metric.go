@@ -154,7 +154,7 @@ func (m *metric) findTwins(ctx context.Context) error {
 }
 
 // visitSimilarities calls do for every step-th image with its column and its similarities under λ; do may change the
-// similarities. Without twins, the centre of the own class also leaves out the nearest image of the same label.
+// similarities. If twins is false, an image's nearest image of the same label is left out of the class centre, too.
 func (m *metric) visitSimilarities(ctx context.Context, lambda float64, twins bool, step int,
 	do func(i, y int, row []float64)) error {
 	n, d, c := m.along.Rows, m.along.Cols, len(m.s.Classes)

@@ -44,7 +44,7 @@ var columns = []column{
 	newScoreColumn(),
 	newOptionalColumn("suggested_score", func(e *Suspect) **float64 { return &e.SuggestedScore }),
 	newOptionalColumn("suggested_probability", func(e *Suspect) **float64 { return &e.SuggestedProbability }),
-	newDroppedColumn(),
+	newFlaggedColumn(),
 	newValueColumn(trueLabel, func(e *Suspect) string { return e.True }, func(r *rows, e *Suspect, s string) error {
 		e.True = r.internText(s)
 		return nil
@@ -192,8 +192,8 @@ func newFlagColumn(name string, at func(e *Suspect) *bool) column {
 		})
 }
 
-func newDroppedColumn() column {
-	c := newFlagColumn("dropped", func(e *Suspect) *bool { return &e.Dropped })
+func newFlaggedColumn() column {
+	c := newFlagColumn("dropped", func(e *Suspect) *bool { return &e.Flagged })
 	set := c.set
 	c.set = func(r *rows, e *Suspect, k int, v string) error {
 		r.calls = r.calls || v != ""

@@ -93,7 +93,7 @@ type object struct {
 	Score     *float64 `json:"score"`
 	Quality   *float64 `json:"label_quality"`
 	Labelled  *float64 `json:"label_score"`
-	Dropped   *bool    `json:"dropped"`
+	Flagged   *bool    `json:"dropped"`
 	Issue     *bool    `json:"is_label_issue"`
 }
 
@@ -111,14 +111,14 @@ func (l *label) UnmarshalJSON(text []byte) error {
 
 // passObject merges the names of other tools into a row and passes the row on.
 func (r *rows) passObject(o object) error {
-	e, score, flagged := o.Suspect, cmp.Or(o.Score, o.Quality, o.Labelled), cmp.Or(o.Dropped, o.Issue)
+	e, score, flagged := o.Suspect, cmp.Or(o.Score, o.Quality, o.Labelled), cmp.Or(o.Flagged, o.Issue)
 	e.Given, e.Suggested = string(cmp.Or(o.Given, o.Label)), string(cmp.Or(o.Suggested, o.Predicted))
 	if e.Path == "" || e.Given == "" || e.Suggested == "" || score == nil {
 		return errors.New("an image lacks one of path, given_label (or label), suggested_label (or predicted_label) " +
 			"and score (or label_quality, label_score)")
 	}
 	if e.Score = *score; flagged != nil {
-		e.Dropped, r.calls = *flagged, true
+		e.Flagged, r.calls = *flagged, true
 	}
 	for _, s := range []*string{&e.Path, &e.Given, &e.Suggested} {
 		*s = r.internText(*s)

@@ -70,8 +70,8 @@ type Suspect struct {
 	SuggestedScore *float64 `json:"suggested_score"`
 	// SuggestedProbability is nil if the scorer gives no probabilities.
 	SuggestedProbability *float64 `json:"suggested_probability"`
-	// Dropped reports whether the label is flagged as wrong.
-	Dropped          bool   `json:"dropped"`
+	// Flagged reports whether the label is flagged as wrong.
+	Flagged          bool   `json:"dropped"`
 	True             string `json:"true_label,omitempty"`
 	SupportGiven     []Near `json:"nearest_with_given_label"`
 	SupportSuggested []Near `json:"nearest_with_suggested_label"`

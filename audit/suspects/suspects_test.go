@@ -43,7 +43,7 @@ func made(n int) []Suspect {
 		e := &list[i]
 		*e = Suspect{Rank: i + 1, Path: fmt.Sprintf("c%02d/%06d.jpg", i%50, i), Given: strconv.Itoa(i % 50),
 			Suggested: strconv.Itoa(rng.IntN(50)),
-			Score:     score(), SuggestedScore: ref(score()), Dropped: i < n/5, Outlier: rng.IntN(30) == 0,
+			Score:     score(), SuggestedScore: ref(score()), Flagged: i < n/5, Outlier: rng.IntN(30) == 0,
 			RateKnown: n%2 == 1}
 		for range 3 {
 			e.SupportGiven = append(e.SupportGiven, Near{Path: path(), Similarity: score()})
@@ -76,7 +76,7 @@ func written(t testing.TB, format Format, list []Suspect) []byte {
 func TestRoundTrip(t *testing.T) {
 	odd := []Suspect{
 		{Rank: 1, Path: `a|b\c\\|.jpg`, Given: "a|b", Suggested: `\`, Score: -0.25, SuggestedScore: ref(0.5),
-			True: "ü", Dropped: true,
+			True: "ü", Flagged: true,
 			SupportGiven:     []Near{{Path: `\|`, Similarity: 1}, {Path: "x\ny,\"z\".png", Similarity: -1}},
 			SupportSuggested: []Near{{Path: `|`, Similarity: 0.125}}, Fit: ref(-3), Outlier: true,
 			GivenProbability: ref(0.25), Unjudged: true,
@@ -108,7 +108,7 @@ func TestRoundTrip(t *testing.T) {
 // Lists without checksums, or with another tool's column of that name, are read without marks.
 func TestChanged(t *testing.T) {
 	list := []Suspect{
-		{Rank: 1, Path: "a.jpg", Given: "cat", Suggested: "dog", Score: 0.125, Dropped: true,
+		{Rank: 1, Path: "a.jpg", Given: "cat", Suggested: "dog", Score: 0.125, Flagged: true,
 			SupportGiven: []Near{{"n.jpg", 0.5, 0}}},
 		{Rank: 2, Path: "\xfc.jpg", Given: "cat", Suggested: "cat", Score: 1.0 / 3, SuggestedScore: ref(1e-7)},
 		{Rank: 3, Path: "b.jpg", Given: "cow", Suggested: "cow", Score: 0.75},
@@ -177,7 +177,7 @@ func TestCleanlab(t *testing.T) {
 	var want []Suspect
 	for _, e := range list {
 		want = append(want, Suspect{Path: e.Path, Given: e.Given, Suggested: e.Suggested, Score: e.Score,
-			Dropped: e.Dropped})
+			Flagged: e.Flagged})
 	}
 	slices.SortStableFunc(want, func(a, b Suspect) int { return compare.Compare(a.Score, b.Score) })
 	for i := range want {
@@ -240,7 +240,7 @@ func TestReadOthers(t *testing.T) {
 	// A data frame of cleanlab's confident learning, joined with the paths.
 	frame := ",path,is_label_issue,label_quality,given_label,predicted_label\n0,\"a, é.jpg\",True,0.03125,\"cat, " +
 		"\"\"big\"\"\",鳥\n1,b.jpg,False,0.5,鳥,鳥\n"
-	want = []Suspect{{Rank: 1, Path: "a, é.jpg", Given: `cat, "big"`, Suggested: "鳥", Score: 0.03125, Dropped: true},
+	want = []Suspect{{Rank: 1, Path: "a, é.jpg", Given: `cat, "big"`, Suggested: "鳥", Score: 0.03125, Flagged: true},
 		{Rank: 2, Path: "b.jpg", Given: "鳥", Suggested: "鳥", Score: 0.5}}
 	if got, err := readText(t, frame, CSV); err != nil ||
 		!cmp.Equal(want, got, cmpopts.EquateEmpty()) {

@@ -27,8 +27,8 @@ func Cut(m *Model, tensor string) (*Model, error) {
 	return &c, nil
 }
 
-// nodesBehind returns the nodes needed to compute some tensors, in order, and the names of all tensors that these
-// nodes read.
+// nodesBehind returns the nodes needed to compute the given tensors, in the order of the graph, and the names of all
+// tensors that these nodes read.
 func (g *Graph) nodesBehind(tensors ...string) (nodes []*Node, needed map[string]bool) {
 	needed = map[string]bool{}
 	for _, name := range tensors {

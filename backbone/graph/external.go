@@ -68,7 +68,7 @@ func (t *Tensor) readReference() (Reference, error) {
 		return r, err
 	}
 	if t.Type == Text {
-		return r, errors.New("its strings are in another file, expected them in the model")
+		return r, errors.New("strings are in another file, but must be in the model")
 	}
 	r.Length = t.Type.rawBytes(n)
 	for _, p := range t.external {
@@ -77,7 +77,7 @@ func (t *Tensor) readReference() (Reference, error) {
 			r.Location = p.Value
 		case "offset":
 			if r.Offset, err = strconv.ParseInt(p.Value, 10, 64); err != nil || r.Offset < 0 {
-				return r, fmt.Errorf("its offset in another file is %.40q, expected a number ≥ 0", p.Value)
+				return r, fmt.Errorf("the offset in another file is %.40q, expected a number ≥ 0", p.Value)
 			}
 		case "length":
 			if v, err := strconv.ParseInt(p.Value, 10, 64); err != nil || v != r.Length {
@@ -87,7 +87,7 @@ func (t *Tensor) readReference() (Reference, error) {
 		}
 	}
 	if r.Location == "" {
-		return r, errors.New("its values are in another file, expected that file's name (location)")
+		return r, errors.New("values are in another file whose name (location) is missing")
 	}
 	return r, nil
 }

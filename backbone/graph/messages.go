@@ -66,7 +66,7 @@ func (t *Tensor) fromWire(fields any) error {
 	}
 	err := t.checkTensor()
 	if forms > 1 {
-		err = errors.New("its values are given in two forms, expected one")
+		err = errors.New("values are given in two forms, expected one")
 	}
 	if err != nil {
 		return fmt.Errorf("tensor %q: %w", t.Name, err)

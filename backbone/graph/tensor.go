@@ -77,7 +77,7 @@ func (t *Tensor) checkTensor() error {
 // checkValuesHere returns an error if the values are in another file.
 func (t *Tensor) checkValuesHere() error {
 	if file := t.External(); file != "" {
-		return fmt.Errorf("tensor %q: its values are in another file, %q, expected them in the model: "+
+		return fmt.Errorf("tensor %q: values are in another file, %q, but must be in the model: "+
 			"save the model as one file (in Python: onnx.save(onnx.load(path), path, save_as_external_data=False))",
 			t.Name, file)
 	}

@@ -102,7 +102,7 @@ func (t *huffman) fillShortcuts() {
 type reservoir struct {
 	bits    uint64
 	count   uint
-	window  [4096 + 8]byte // coded data without the zero bytes that follow ff bytes; bytes at to end are unread
+	window  [4096 + 8]byte // coded data without the zero bytes that follow ff bytes; window[at:end] is unread
 	at, end int
 	pos     int // position in the file after the window
 	padded  int // zero bits appended after the end of the coded data

@@ -33,7 +33,7 @@ func invertDCT(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 	for x := range 8 {
 		in := func(y int) int32 { return int32(coefs[8*y+x]) * quant[8*y+x] }
 		if coefs[8+x]|coefs[16+x]|coefs[24+x]|coefs[32+x]|coefs[40+x]|coefs[48+x]|coefs[56+x] == 0 {
-			// in(0) << between, with the same overflow beyond 32 bits as in eight
+			// the result is in(0) << between, but this overflows 32 bits in the same way as function eight
 			v := (in(0)<<fractional + 1<<(columnShift-1)) >> columnShift
 			for y := range 8 {
 				work[8*y+x] = v

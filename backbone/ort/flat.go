@@ -50,7 +50,7 @@ func (f *flat) view(s span) (*view, error) {
 	return v, err
 }
 
-// tensor returns the numbers from index at on as a tensor of the given shape. The caller frees it.
+// tensor returns a tensor of the given shape whose first number is number at of the flat. The caller frees the tensor.
 func (f *flat) tensor(at int, shape []int64) (*view, error) {
 	n := int64(1)
 	for _, d := range shape {
@@ -67,7 +67,7 @@ func (f *flat) tensor(at int, shape []int64) (*view, error) {
 
 func (f *flat) at(i int) unsafe.Pointer { return unsafe.Add(f.p, 4*i) }
 
-// put copies numbers to index at of the flat; get copies numbers from there.
+// put copies numbers into the flat, starting at the given index; get copies numbers out of it.
 func (f *flat) put(at int, from []float32) error { return f.m.copy(f.at(at), first(from), 4*len(from)) }
 func (f *flat) get(at int, to []float32) error   { return f.m.copy(first(to), f.at(at), 4*len(to)) }
 

@@ -18,7 +18,7 @@ const CUDAState = "CUDA: tried on one NVIDIA H200 and one H100; other cards are 
 // GPU holds the settings of the CUDA provider. The zero value gives the numbers nearest to the CPU's.
 type GPU struct {
 	// Memory is the largest amount of device memory in bytes that one session keeps, including weights; 0: no limit.
-	// The provider's libraries take some hundred megabytes in addition. A fine-tuned network has two sessions, or
+	// The provider's libraries take several hundred megabytes in addition. A fine-tuned network has two sessions, or
 	// three if a part of the network is frozen.
 	Memory int64
 	// TF32 allows products and convolutions of float32 numbers to keep 10 bits of the mantissa instead of 23. It is

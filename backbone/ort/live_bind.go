@@ -24,7 +24,7 @@ func (l *Live) checkForward(dst blas32.General, inputs [][]float32, n int) error
 	}
 	for i, x := range inputs {
 		if len(x) != n*l.sizes[i] {
-			return fmt.Errorf("ort: live: input %q: found %d floats, expected %d images of %d",
+			return fmt.Errorf("ort: live: input %q: found %d floats, expected %d images of %d floats each",
 				l.data[i], len(x), n, l.sizes[i])
 		}
 	}

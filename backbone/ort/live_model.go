@@ -21,7 +21,7 @@ func (l *Live) readModel(original *graph.Model) error {
 	read := func(name string) (*features.Param, error) {
 		in, t := fed[name], values[name]
 		if in == nil || t == nil {
-			return nil, fmt.Errorf("ort: live: weight %q: expected it in the model and in the derivative", name)
+			return nil, fmt.Errorf("ort: live: weight %q is missing from the model or from its derivative", name)
 		}
 		delete(fed, name)
 		if t.Type != graph.Float32 {

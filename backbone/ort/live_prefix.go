@@ -92,14 +92,14 @@ func (p *Prefix) Infer(dst, inputs [][]float32, n int) error {
 	}
 	for i, x := range inputs {
 		if len(x) != n*p.sizes[i] {
-			return fmt.Errorf("ort: prefix: input %q: found %d floats, expected %d images of %d",
+			return fmt.Errorf("ort: prefix: input %q: found %d floats, expected %d images of %d floats each",
 				p.names[i], len(x), n, p.sizes[i])
 		}
 		p.in[i] = Float32s(x, append([]int64{int64(n)}, p.inRest[i]...)...)
 	}
 	for i, at := range p.of {
 		if len(dst[i]) != n*p.outputs[i] {
-			return fmt.Errorf("ort: prefix: output %d: found %d floats, expected %d images of %d",
+			return fmt.Errorf("ort: prefix: output %d: found %d floats, expected %d images of %d floats each",
 				i, len(dst[i]), n, p.outputs[i])
 		}
 		if at < 0 {

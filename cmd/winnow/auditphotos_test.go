@@ -41,7 +41,7 @@ func TestAuditPhotos(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("%d: %s", code, stderr)
 	}
-	const next = "winnow studio suspects.csv --manifest 'my photos' --features suspects.features --out fixed.csv"
+	const next = "winnow studio suspects.csv --manifest 'my photos' --features suspects.features --out fixed/"
 	holds(t, out, "2 of 96 labels are flagged, as many as asked for", "given is right\n",
 		"all images, most suspect first: suspects.csv\n", "report: suspects.html\n", "next: "+next+"\n")
 	if page := readFile(t, "suspects.html"); strings.Count(page, `class="card case"`) != 2 || !strings.Contains(page,

@@ -10,6 +10,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	made "winnow/report/review/decisions"
 	"winnow/run/folder"
 	"winnow/run/inspect"
@@ -120,7 +121,7 @@ func TestAuditLearnsFromDecisions(t *testing.T) {
 		if label != "" {
 			want = suspects.Wrong
 		}
-		if e.Checked != want || ok && e.Dropped || e.Rank != i+1 ||
+		if e.Checked != want || ok && e.Flagged || e.Rank != i+1 ||
 			label != "" && label != "none" && e.Suggested != label {
 			t.Errorf("%+v, expected %q %q", e, want, label)
 		}
@@ -222,5 +223,38 @@ func TestTrainOnDecisions(t *testing.T) {
 		"--decisions", filepath.Join(w.dir, "more.db"))...)
 	if code == 0 || !strings.Contains(stderr, "started with different decisions") {
 		t.Errorf("%d: %s", code, stderr)
+	}
+}
+
+// TestExportFolder writes fixed class folders from decisions, and then moves the images in place.
+func TestExportFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"photos/rose/1.jpg", "photos/rose/2.jpg", "photos/lily/1.jpg", "photos/lily/3.jpg"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, name, name)
+	}
+	d, err := datasets.Read(location.At("photos"), datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided(t, "photos.decisions.db", "page", d, map[string]string{"rose/1.jpg": "lily", "rose/2.jpg": "none"})
+	fails(t, 1, "inside or around", "decisions", "export", "photos", "--out", "photos/fixed/")
+	fails(t, 2, "is a file", "decisions", "export", "photos", "--out", "fixed.csv", "--by", "copy")
+	fails(t, 2, "the studio shows", "studio", "photos", "--by", "move")
+	for _, by := range [][]string{{"--out", "fixed/", "--by", "hardlink"}, {"--by", "move"}} {
+		code, out, stderr := call(context.Background(), append([]string{"decisions", "export", "photos"}, by...)...)
+		if code != 0 {
+			t.Fatalf("%d: %s", code, stderr)
+		}
+		folder := map[bool]string{true: "fixed", false: "photos"}[by[0] == "--out"]
+		holds(t, out, folder+": class folders by ", "2 images to other paths (1 renamed)", folder+".moves.csv")
+		for file, was := range map[string]string{folder + "/lily/1.jpg": "photos/lily/1.jpg",
+			folder + "/lily/1-2.jpg": "photos/rose/1.jpg", folder + ".dropped/rose/2.jpg": "photos/rose/2.jpg"} {
+			if got := readFile(t, file); got != was {
+				t.Errorf("%s is %q, expected %q", file, got, was)
+			}
+		}
 	}
 }

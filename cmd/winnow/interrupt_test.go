@@ -37,11 +37,11 @@ func (l *looks) Err() error {
 	return l.Context.Err()
 }
 
-// spoken, instead of a number of calls, means at the first message. It is used for commands that pass other contexts to
-// their cells and trainings, whose calls are not counted.
+// spoken in place of a number of calls interrupts a command at its first message. It is used for commands that pass
+// other contexts to their cells and trainings, because calls of these contexts are not counted.
 const spoken = -1
 
-// words collects messages and, if ends is set, cancels that context at the first message.
+// words collects messages. At the first message, it cancels the context ends, unless that is nil.
 type words struct {
 	strings.Builder
 	ends *looks
@@ -55,8 +55,8 @@ func (w *words) Write(p []byte) (int, error) {
 }
 
 // working lists command lines of all commands that run for some time; OUT is replaced by a new name. Each runs once to
-// count the calls of its context's Err, and again to be interrupted after half of the calls. Slow commands have at set
-// and are only interrupted, after that number of calls.
+// count the calls of its context's Err, and again to be interrupted after half of the calls. Slow commands have the
+// field at set: they run only once and are interrupted after that number of calls.
 var working = []struct {
 	line string
 	at   int64

@@ -63,7 +63,7 @@ func TestMisuse(t *testing.T) {
 		"train --manifest m --out o --epochs 1 --steps 2": "both give the length",
 		"train --manifest m --out o --set nix=1":          "unknown key nix",
 		"train --manifest m --out o --set solver.momentum=.5": "momentum: found 0.5, " +
-			"expected none: it belongs to sgd and rmsprop",
+			"expected 0: it is a setting of sgd and rmsprop",
 		"sweep --manifest m --out o --draws 0 --vary lr=1": "--draws: found 0",
 		"eval":                              "expected one run folder",
 		"eval run --k none":                 "is not a number of neighbours",

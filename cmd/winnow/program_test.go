@@ -163,7 +163,7 @@ func cutAgain(t *testing.T, n int, args []string, cut func() []string) (cuts int
 		case code == 0:
 			return cuts
 		case code != 130 || cuts > 50 || !strings.Contains(watch.String(),
-			"winnow: interrupted; the work so far is saved: "):
+			"winnow: interrupted; "):
 			t.Fatalf("exit code %d\n%s", code, watch)
 		case cut != nil:
 			if again := cut(); again != nil {

@@ -46,8 +46,8 @@ func TestReproduce(t *testing.T) {
 		t.Fatal(code, out, stderr)
 	}
 	cells := outcomes(t, "a")
-	if len(cells) < 4 {
-		t.Fatalf("%d cells", len(cells))
+	if len(cells) != 10 || !strings.Contains(out, "| frozen |") || !strings.Contains(out, "| whitened |") {
+		t.Fatalf("%d cells: %s", len(cells), out)
 	}
 	for _, name := range []string{"report.md", "report.html", "results.csv"} {
 		if info, err := os.Stat(filepath.Join("a", "prism-table1", name)); err != nil || info.Size() == 0 {
@@ -55,7 +55,7 @@ func TestReproduce(t *testing.T) {
 		}
 	}
 	if code, again, stderr := call(t.Context(), args("a")...); code != 0 || again != out || !strings.Contains(stderr,
-		"6 done before") || strings.Contains(stderr, "1/6") {
+		"10 done before") || strings.Contains(stderr, "1/10") {
 		t.Errorf("%d\n%s\n%s", code, again, stderr)
 	}
 	mustCall(t, args("b", "--jobs", "4", "--quiet")...)
@@ -63,7 +63,7 @@ func TestReproduce(t *testing.T) {
 		t.Errorf("several at once give other numbers: %s", diff)
 	}
 	if code, text, stderr := call(t.Context(), args("a", "--dry-run")...); code != 0 ||
-		!strings.Contains(text, "6 cells, all done before") {
+		!strings.Contains(text, "10 cells, all done before") {
 		t.Errorf("%d %s %s", code, text, stderr)
 	}
 	lost := ""
@@ -92,6 +92,9 @@ func TestReproduceTrainsNetworks(t *testing.T) {
 		t.Fatal(code, out, stderr)
 	}
 	for _, o := range outcomes(t, "made") {
+		if o.Steps == 0 { // frozen and whitened features
+			continue
+		}
 		if o.Steps != 2 || o.Settings["finetune.weights"] != "all" || !(o.Measures["p@1"] > 0) {
 			t.Errorf("%+v", o)
 		}
@@ -135,10 +138,13 @@ func TestReproduceFilters(t *testing.T) {
 	cells := outcomes(t, out)
 	if page := figure("prism-figure3", "--rows", "AvgSim"); strings.Count(page, "<svg") != 6 ||
 		!strings.Contains(page, "threshold 0") ||
-		len(outcomes(t, out)) != 2 {
+		len(outcomes(t, out)) != 4 {
 		t.Errorf("%d drawings of %d cells", strings.Count(page, "<svg"), len(outcomes(t, out)))
 	}
 	for _, o := range cells {
+		if o.Steps == 0 {
+			continue
+		}
 		if right := o.Measures["batch-right-late"]; o.Measures["kept-right-late"] < right+0.1 ||
 			math.Abs(o.NoiseRate-0.4) > 0.1 || o.Settings["filter.rate"] != fmt.Sprint(o.NoiseRate) {
 			t.Errorf("%s: %v at noise rate %v, set to %s", o.Row, o.Measures, o.NoiseRate, o.Settings["filter.rate"])
@@ -217,7 +223,7 @@ func TestReproduceDrawn(t *testing.T) {
 		t.Errorf("%d drawings", strings.Count(page, "<svg"))
 	}
 	for more, want := range map[string]string{
-		"--data a,b": "expected no --data", "--finetune all": "expected neither flag", "--set nope=1": "nope",
+		"--data a,b": "--data cannot be used", "--finetune all": "expected neither flag", "--set nope=1": "nope",
 		"--set samples=1": "1 samples of a class, expected", "--set kappa=0": "kappa is 0",
 	} {
 		if code, text, errs := call(t.Context(), append([]string{"reproduce", "prism-figure4", "--out", at},

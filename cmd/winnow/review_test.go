@@ -43,7 +43,7 @@ type reviewed struct {
 	rest   *bufio.Reader
 }
 
-// newReviewed starts winnow studio, waits for its address and reports whether it serves; otherwise it has ended.
+// newReviewed starts winnow studio and waits for its address. serves is false if the program ended instead.
 func newReviewed(t testing.TB, args ...string) (r *reviewed, serves bool) {
 	t.Helper()
 	return newServed(t, append([]string{"studio"}, args...)...)
@@ -124,7 +124,7 @@ func suspectAlbum(t testing.TB, n int) (manifest, audit string) {
 		path := fmt.Sprintf("%04d.png", i)
 		text += path + ",cat\n"
 		list = append(list, suspects.Suspect{Rank: i + 1, Path: path, Given: "cat", Suggested: "dog", Score: float64(i),
-			Dropped: true})
+			Flagged: true})
 	}
 	write(t, manifest, text+"last.png,dog\n")
 	write(t, filepath.Join(dir, "0000.png"), "no picture")
@@ -136,8 +136,8 @@ func suspectAlbum(t testing.TB, n int) (manifest, audit string) {
 	return manifest, audit
 }
 
-// TestReviewKilled kills a server while it takes decisions. When it starts again it has every decision that it
-// confirmed, and none that was not sent.
+// TestReviewKilled kills a server while clients send decisions. After a restart, the server has every decision that it
+// confirmed, and no decision that was never sent.
 func TestReviewKilled(t *testing.T) {
 	const n, streams = 600, 4
 	const rounds = reviewKills

@@ -19,8 +19,9 @@ func (w world) pacedArgs(out string, more ...string) []string {
 }
 
 // roundLine matches the line printed for a round of weights.
-var roundLine = regexp.MustCompile(`epoch \d+ \(step \d+\): weights, round \d: λ [\d.]+, mean weight of a class ` +
-	`0\.\d{3} ± 0\.\d{3}; of 320 samples \d+ at 0, \d+ at 1; objective -?[\d.]+ → -?[\d.]+\n`)
+var roundLine = regexp.MustCompile(`epoch \d+ \(step \d+\): weights, round \d: λ [\d.]+, mean weight of a class \(MAW\) ` +
+	`[01]\.\d{3} ± 0\.\d{3} \(SDAW\); of 320 samples \d+ excluded, \d+ at 1; objective -?[\d.]+ → -?[\d.]+ ` +
+	`(not converged )?after \d+ visits\n`)
 
 // TestSelfPacedRun checks a self-paced run: wrong labels get lower weights than right labels, rounds are printed, the
 // audit ranks by weights.csv, and an interrupted and resumed run writes the same bytes.

@@ -14,7 +14,7 @@ import (
 	"winnow/train/selective"
 )
 
-// methodArgs returns the arguments of a short training with a method.
+// methodArgs returns the arguments of a short training with the given training method.
 func (w world) methodArgs(method, out string, more ...string) []string {
 	args := []string{"train", "--manifest", w.manifest, "--root", w.dir, "--features", w.store, "--out", out,
 		"--method", method, "--dim", "24", "--batch", "32"}

@@ -193,11 +193,11 @@ func (s *scene) blurScene() {
 // dice draws the same integers on 32-bit and on 64-bit machines.
 type dice struct{ *rand.Rand }
 
-// drawBelow draws from 0 … n-1.
+// drawBelow draws an integer from 0 … n-1.
 func (d dice) drawBelow(n int) int { return int(d.Uint64() >> 32 * uint64(n) >> 32) }
 
-// drawBetween draws from lo … hi.
+// drawBetween draws an integer between lo and hi, both included.
 func (d dice) drawBetween(lo, hi int) int { return lo + d.drawBelow(hi-lo+1) }
 
-// drawWithin draws from -most … most.
+// drawWithin draws an integer whose absolute value is at most the given one.
 func (d dice) drawWithin(most int) int { return d.drawBetween(-most, most) }

@@ -46,7 +46,7 @@ func checkUnused(dataset *datasets.Dataset, dir, manifest string) error {
 		switch {
 		case err != nil || d.IsDir() || ours[path]:
 			return err
-		case atomicfile.Left(manifest, path): // left by a killed call
+		case atomicfile.Left(manifest, path): // temporary file of a killed process
 			return nil
 		}
 		name, _ := filepath.Rel(dir, path)

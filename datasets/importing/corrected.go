@@ -17,7 +17,8 @@ const noLabel = -1
 // column. An image without a single right label becomes unlabelled and is not evaluated.
 //
 // The file comes from the label-errors project. It holds people's votes on suspects as JSON: the image's number in the
-// test set, counted from first; its given and guessed label; and the votes for given, guessed, both and neither.
+// test set (the first image has the number first), its given and guessed label, and the votes for given, guessed, both
+// and neither.
 // Source: Northcutt, Athalye, Mueller, "Pervasive Label Errors in Test Sets Destabilize Machine Learning Benchmarks",
 // NeurIPS Datasets and Benchmarks 2021.
 func correctLabels(samples []sample, file File, first int, opts Options) error {

@@ -148,7 +148,7 @@ func (j Job) readOnce(ctx context.Context, d *datasets.Dataset, part []int) erro
 	notes, err := d.ReadOnce(func(i int) string {
 		n := part[i]
 		return fmt.Sprintf("row %d of %s", i-first[n]+1, j.Sources[n].Path)
-	})
+	}, false)
 	if err == nil && len(notes) > 0 && len(roots) > 1 {
 		err = fmt.Errorf("%s: the paths start from different folders: give the folder above them", notes[0])
 	}

@@ -220,8 +220,8 @@ func (p Protocol) compareSplitSizes(d *datasets.Dataset) (warnings []string) {
 	for _, want := range p.Counts {
 		got := found[want.Split]
 		if got.Samples != want.Images || got.Classes != want.Classes {
-			warnings = append(warnings, fmt.Sprintf("%s: found %d images of %d classes, expected %d of %d as published",
-				want.Split, got.Samples, got.Classes, want.Images, want.Classes))
+			warnings = append(warnings, fmt.Sprintf("%s: found %d images of %d classes, expected the published %d "+
+				"images of %d classes", want.Split, got.Samples, got.Classes, want.Images, want.Classes))
 		}
 	}
 	return warnings

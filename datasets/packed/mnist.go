@@ -127,7 +127,7 @@ func decodeIdx(r io.Reader, dimensions int) (sizes []int, data []byte, err error
 	for i := range dimensions {
 		size := binary.BigEndian.Uint32(head[4+4*i:])
 		if total *= uint64(size); total == 0 || total > 1<<31 {
-			return nil, nil, fmt.Errorf("size %d is %d, expected 1 or more, and at most %d bytes", i+1, size, 1<<31)
+			return nil, nil, fmt.Errorf("size %d is %d: expected sizes ≥ 1, product at most %d", i+1, size, 1<<31)
 		}
 		sizes = append(sizes, int(size))
 	}

@@ -166,8 +166,8 @@ type packedPage struct {
 	packed []byte
 }
 
-// readPageHeader reads the page header at offset at and returns its length. head holds the header and the bytes read
-// after it.
+// readPageHeader reads the page header at the given offset of the file and returns the header's length. head holds the
+// header and the bytes read after it.
 func readPageHeader(src io.ReaderAt, at, end int64) (p packedPage, head []byte, length int64, err error) {
 	n, err := 0, errCut
 	for size := int64(firstRead); err != nil; size *= 2 {

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"winnow/papers/studies"
 )
 
 // kept is a stored study: results.csv and report.md in a folder below experiments.
@@ -61,10 +64,10 @@ func main() {
 // rendered returns the pages with current verdicts by path in the repository.
 func rendered(root string) (files map[string][]byte, err error) {
 	files = map[string][]byte{}
-	claims, numbers := map[string]string{}, map[string]string{}
+	claims, numbers, left := map[string]string{}, map[string]string{}, map[string]int{}
 	for _, s := range stored {
 		folder := filepath.Join(root, "experiments", s.folder)
-		r, seeds, err := read(folder)
+		r, enough, seeds, err := read(folder)
 		if err != nil {
 			return nil, err
 		}
@@ -83,11 +86,15 @@ func rendered(root string) (files map[string][]byte, err error) {
 		on := fmt.Sprintf("%s, %s", s.on, seeds)
 		link := fmt.Sprintf("[%s](experiments/%s/report.md)", filepath.Base(s.folder), s.folder)
 		for _, v := range r.TestClaims() {
+			if !slices.ContainsFunc(v.Comparisons, func(c studies.Comparison) bool { return c.N >= fewest }) {
+				left[s.section]++
+				continue
+			}
 			claims[s.section] += fmt.Sprintf("| %s | %s | %s | %s | %s |\n", v.Claim.Say, on, v.DescribeState(),
 				describeNumbers(v), link)
 		}
-		if s.measure != "" {
-			numbers[s.section] += fmt.Sprintf("\n%s, %s:\n\n%s", link, on, r.MarkdownTable(s.measure))
+		if s.measure != "" && enough.Len() > 0 {
+			numbers[s.section] += fmt.Sprintf("\n%s, %s:\n\n%s", link, on, enough.MarkdownTable(s.measure))
 		}
 	}
 	path := filepath.Join(root, "EXPERIMENTS.md")
@@ -96,11 +103,25 @@ func rendered(root string) (files map[string][]byte, err error) {
 		return nil, err
 	}
 	text := string(page)
-	for section, lines := range claims {
-		const head = "| claim | tested on | verdict | numbers | |\n|---|---|---|---|---|\n"
-		if text, err = between(text, section, head+lines+numbers[section]); err != nil {
+	for _, section := range []string{"001", "002", "000", "003", "004"} {
+		lines := claims[section]
+		if lines != "" {
+			lines = "| claim | tested on | verdict | numbers | |\n|---|---|---|---|---|\n" + lines
+		}
+		if n := left[section]; n > 0 {
+			lines += fmt.Sprintf("\nClaims left out, because they were not run or with fewer than %d seeds: %d; the "+
+				"[pages](experiments/reproduce/README.md) have them.\n", fewest, n)
+		}
+		if text, err = between(text, section, lines+numbers[section]); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+	}
+	answer, err := answers(root)
+	if err == nil {
+		text, err = between(text, "answer", answer)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	table, err := judges(root)
 	if err == nil {

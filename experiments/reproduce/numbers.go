@@ -22,7 +22,7 @@ func describeNumbers(v studies.Verdict) string {
 	default:
 		numbers += fmt.Sprintf(", higher in %d", higher)
 		if needs > 0 {
-			numbers += fmt.Sprintf("; half of the undecided need about %d seeds or fewer", needs)
+			numbers += fmt.Sprintf("; half of the undecided comparisons need about %d seeds or fewer", needs)
 		}
 	}
 	return numbers

@@ -42,8 +42,8 @@ type Means struct {
 // mostGram is the largest number of classes for which an image is left out of μ.
 const mostGram = 512
 
-// NewMeans returns the products for the class sums in sums, one row of dim values for each class. scale weights the
-// dimensions; nil: equal weights. left reports whether images will be left out.
+// NewMeans computes the products of the class means from the class sums, which have one row of dim values per class.
+// scale weights the dimensions; nil: equal weights. left reports whether images will be left out.
 func NewMeans(sums, scale, weight, squares []float64, spread float64, left bool) *Means {
 	c := len(weight)
 	d := len(sums) / c

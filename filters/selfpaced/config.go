@@ -43,8 +43,11 @@ type Config struct {
 	// Printed steps are w ← clip(w - γ·G), as Algorithm 3 prints them. Otherwise, steps are w ← clip(w - γ·N_c·G): G =
 	// ∂L/∂w contains the factor 1/N_c, so a plain γ would hardly move the weights of large classes.
 	Printed bool    `yaml:"-" json:"-"`
-	Rate    float64 `yaml:"rate" json:"rate"`     // γ > 0
-	Visits  int     `yaml:"visits" json:"visits"` // visits of every sample in a round, in random order
+	Rate    float64 `yaml:"rate" json:"rate"` // γ > 0
+	// A round visits every sample, in random order, until no weight changes by more than Tolerance in one visit, but at
+	// most Visits times. With Tolerance 0, it always uses all Visits.
+	Tolerance float64 `yaml:"tolerance" json:"tolerance"`
+	Visits    int     `yaml:"visits" json:"visits"`
 	// Classes is P, the number of other classes drawn for a gradient; 0 (with PerClass 0): all samples.
 	Classes  int `yaml:"classes" json:"classes"`
 	PerClass int `yaml:"per_class" json:"per_class"` // K: samples drawn from each class
@@ -58,8 +61,11 @@ type Config struct {
 //
 // Gradients are complete: sums over classes make them twenty times as fast as sampled gradients, and steps need not be
 // small. With P = K = 5, γ = 0.5 and 2 visits, sampling noise hides the differences between samples: on 8 clusters of
-// 50 with 30 % wrong labels, the weights separate wrong from right labels with an AUROC of 0.52 to 0.55. With these
-// defaults the AUROC is 0.99 (sampled, with γ = 0.05 and 20 visits: 0.98).
+// 50 with 30 % wrong labels, the weights separate wrong from right labels with an AUROC of 0.52 to 0.55.
+//
+// A round stops when the weights have converged. On the same clusters that takes about 500 visits, after which 170
+// weights are 0 (121 of them of wrong labels) and 224 are 1. After 20 visits 17 are 0 and none is 1: the order is
+// right, but almost all labels are still trained on. Drawn gradients do not converge, and use all visits.
 //
 // On real features, two settings need attention. λ∞ determines how many labels are trusted: G_p+G_n grows with the
 // weights, so the weights converge where it equals λ. If λ∞ is larger than G_p+G_n at weights of 1, all weights become
@@ -73,7 +79,7 @@ func Default() Config {
 	return Config{
 		Alpha: 2, Beta: 50, Base: 1, Mu: 3,
 		Start: 0.6, Growth: 1.1, LambdaMax: 3,
-		Rate: 0.1, Visits: 20,
+		Rate: 0.1, Tolerance: 1e-3, Visits: 2000,
 		Complete: 50_000, References: 4096,
 	}
 }
@@ -96,6 +102,7 @@ func (c Config) Check() error {
 	check.That(c.Growth >= 1 && c.Growth <= most, "growth", c.Growth, "1 or more")
 	check.That(c.LambdaMax > 0 && c.LambdaMax <= most, "lambda_max", c.LambdaMax, "above 0")
 	check.That(c.Rate > 0 && c.Rate <= most, "rate", c.Rate, "above 0")
+	check.That(c.Tolerance >= 0 && c.Tolerance < 1, "tolerance", c.Tolerance, "0 to below 1")
 	check.That(c.Visits >= 1, "visits", c.Visits, "1 or more")
 	check.That(c.Classes >= 0 && c.PerClass >= 0 && (c.Classes == 0) == (c.PerClass == 0), "classes, per_class",
 		[]int{c.Classes, c.PerClass}, "both above 0, or both 0 for complete gradients")

@@ -18,17 +18,20 @@ type descent struct {
 	drawn  []int
 }
 
-// visitWeights moves every weight once, in a random order.
-func (d *descent) visitWeights(rng *rand.Rand) {
+// visitWeights moves every weight once, in a random order, and returns the largest change of a weight.
+func (d *descent) visitWeights(rng *rand.Rand) (change float64) {
 	d.recomputeSums()
 	for _, a := range rng.Perm(len(d.w)) {
+		before := d.w[a]
 		if d.classes == 0 {
 			d.moveWeight(a, d.exactGradient(a))
-			continue
+		} else {
+			d.drawStep(a, rng)
+			d.moveWeight(a, d.gradientOf(a, d.same, d.others))
 		}
-		d.drawStep(a, rng)
-		d.moveWeight(a, d.gradientOf(a, d.same, d.others))
+		change = max(change, math.Abs(d.w[a]-before))
 	}
+	return change
 }
 
 // drawStep draws K other samples of a's class, P other classes and K samples of each of them, without replacement;

@@ -39,8 +39,8 @@ func newKernel(c Config) kernel {
 	return kernel{alike: newExponential(-c.Alpha, c.Base), apart: newExponential(c.Beta, c.Base), powers: newPowers()}
 }
 
-// addSamplePairs adds the pairs of sample i with the samples from first on to the sums of both samples of a pair. row
-// holds the similarities of i to these samples, and mates the members of i's class among them, ascending.
+// addSamplePairs adds the pairs of sample i with sample first and its successors to both samples' sums. row holds the
+// similarities of i to these samples, and mates the members of i's class among them, ascending.
 func addSamplePairs[T float32 | float64](k kernel, sums Losses, i, first int, row []T, mates []int) {
 	var pos, neg float64
 	at := 0

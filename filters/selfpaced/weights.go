@@ -30,6 +30,8 @@ type Round struct {
 	Objective float64 `json:"objective"` // objective with the new weights
 	Excluded  int     `json:"excluded"`  // number of samples with weight 0
 	Full      int     `json:"full"`      // number of samples with weight 1
+	Visits    int     `json:"visits"`    // visits of every sample; 0: weights computed directly ([Config.Hard])
+	Converged bool    `json:"converged"` // whether the round stopped by the tolerance, not by the bound on visits
 }
 
 // New returns weights of 1 for all rows of the training set. Rows are identified by their IDs or, without IDs, by their
@@ -81,28 +83,30 @@ func (w *Weights) Update(z features.Set, rng *rand.Rand) (Round, error) {
 	w.lambda = min(w.lambda, c.LambdaMax)
 	w.rounds++
 	r := Round{Number: w.rounds, Lambda: w.lambda}
-	r.Before, r.Objective = w.descendWeights(l, rng)
+	w.descendWeights(&r, l, rng)
 	r.measureWeights(w.labels, w.w)
 	w.lambda = nextLambda(w.lambda, c.Growth, c.LambdaMax)
 	return r, nil
 }
 
-// descendWeights updates the weights for the given losses. It returns the objective before and after.
-func (w *Weights) descendWeights(l Losses, rng *rand.Rand) (before, after float64) {
+// descendWeights updates the weights for the given losses, and records the objective before and after and the visits.
+func (w *Weights) descendWeights(r *Round, l Losses, rng *rand.Rand) {
 	c := w.config
 	if c.Hard {
-		before = hardObjective(w.w, l, w.lambda)
+		r.Before = hardObjective(w.w, l, w.lambda)
 		hardWeights(w.w, l, w.lambda)
-		return before, hardObjective(w.w, l, w.lambda)
+		r.Objective, r.Converged = hardObjective(w.w, l, w.lambda), true
+		return
 	}
 	p := newProblem(w.groups, l, w.lambda, c.Mu, w.w)
-	before = p.computeObjective()
+	r.Before = p.computeObjective()
 	d := descent{problem: p, rate: c.Rate, printed: c.Printed, classes: c.Classes, perClass: c.PerClass}
-	for range c.Visits {
-		d.visitWeights(rng)
+	for r.Visits < c.Visits && !r.Converged {
+		r.Visits++
+		r.Converged = d.visitWeights(rng) <= c.Tolerance && c.Tolerance > 0
 	}
 	p.recomputeSums()
-	return before, p.computeObjective()
+	r.Objective = p.computeObjective()
 }
 
 // measureWeights computes the statistics of the weights.

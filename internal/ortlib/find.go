@@ -41,8 +41,8 @@ var systemFolders = map[string][]string{
 type search struct {
 	OS         string   // operating system of the wanted library, as in runtime.GOOS
 	Given      string   // a library file or its folder; if set, no other place is searched
-	Executable string   // folder of the running program; its lib/ is searched as well
-	Cache      string   // folder that Install writes to
+	Cache      string   // folder that Install writes to; searched first, because Install adds CUDA and repairs
+	Executable string   // folder of the running program, links resolved; its lib/ is searched as well
 	System     []string // folders of the system's loader
 }
 
@@ -106,11 +106,11 @@ func (s search) listPlaces() []Found {
 			places = append(places, Found{f, source})
 		}
 	}
-	if s.Executable != "" {
-		add(Executable, s.Executable, filepath.Join(s.Executable, "lib"))
-	}
 	if s.Cache != "" {
 		add(Cache, s.Cache)
+	}
+	if s.Executable != "" {
+		add(Executable, s.Executable, filepath.Join(s.Executable, "lib"))
 	}
 	add(System, s.System...)
 	return places

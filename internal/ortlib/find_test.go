@@ -30,10 +30,10 @@ func TestOrder(t *testing.T) {
 	s := search{OS: "linux", Executable: filepath.Join(root, "bin"), Cache: filepath.Join(root, "cache"),
 		System: []string{filepath.Join(root, "local"), filepath.Join(root, "usr [64]")}}
 	order := []Found{
+		{put(t, "0", s.Cache, "libonnxruntime.so.1"), Cache},
 		{put(t, "1", s.Executable, "libonnxruntime.so.1"), Executable},
 		{put(t, "2", s.Executable, "libonnxruntime.so"), Executable},
 		{put(t, "3", s.Executable, "lib", "libonnxruntime.so.1.29.0"), Executable},
-		{put(t, "4", s.Cache, "libonnxruntime.so.1"), Cache},
 		{put(t, "5", s.System[0], "libonnxruntime.so"), System},
 		{put(t, "6", s.System[1], "libonnxruntime.so.1.30.0"), System},
 		{put(t, "7", s.System[1], "libonnxruntime.so.1.29.0"), System},
@@ -61,7 +61,7 @@ func TestOrder(t *testing.T) {
 	if !errors.As(err, &none) {
 		t.Fatalf("found error %v", err)
 	}
-	want := []string{s.Executable, filepath.Join(s.Executable, "lib"), s.Cache, s.System[0], s.System[1]}
+	want := []string{s.Cache, s.Executable, filepath.Join(s.Executable, "lib"), s.System[0], s.System[1]}
 	if diff := cmp.Diff(want, none.Tried); diff != "" {
 		t.Error(diff)
 	}

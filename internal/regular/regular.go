@@ -86,7 +86,7 @@ func Given(name string) bool {
 // Most limits the size in bytes of a file that winnow wrote and reads as a whole: records, settings, lists.
 const Most = 1 << 30
 
-// ReadFile reads a regular file of at most most bytes.
+// ReadFile reads a regular file. A file with more than the given number of bytes is an error.
 func ReadFile(name string, most int64) ([]byte, error) {
 	f, err := Open(name)
 	if err != nil {
@@ -198,7 +198,7 @@ func checkKind(f *os.File, name string, fits func(fs.FileMode) bool) error {
 }
 
 // ErrName is the error for a file whose name is not UTF-8 and cannot be stored in lists, pages or databases.
-var ErrName = errors.New("its name is not UTF-8 text: rename it")
+var ErrName = errors.New("the name is not UTF-8 text: rename the file")
 
 // checkPath is [fs.ValidPath] with the reason as an error.
 func checkPath(op, name string) error {

@@ -109,11 +109,13 @@ var rooms = []Room{
 	{"audit/suspects", "reads and writes the table of scored images: CSV and JSON",
 		""},
 
+	{"search", "finds the nearest of many stored vectors exactly, with a growing index on disk",
+		"eval features internal/hint"},
 	{"run", "turns a configuration and data into a training run and its folder",
-		"audit audit/judges datasets datasets/imageroot eval run/extraction features filters " +
+		"audit audit/judges backbone datasets datasets/imageroot eval run/embedding run/extraction features filters " +
 			"filters/leaveout filters/noiserate filters/selfpaced backbone/graph head " +
 			"internal/budget internal/hint internal/lookup losses models run/config run/folder " +
-			"run/tuning train train/peers train/selective"},
+			"run/tuning search train train/peers train/selective"},
 	{"run/config", "builds a run's configuration from recipe, file, settings and flags; contains the papers' recipes",
 		"audit/judges filters filters/selfpaced head internal/document internal/hint losses train train/peers " +
 			"train/selective"},
@@ -133,10 +135,13 @@ var rooms = []Room{
 			"datasets/imageroot datasets/location eval run/extraction features filters filters/noiserate head " +
 			"internal/hint internal/lookup run run/config run/folder run/tuning train"},
 
+	{"run/check", "tests labels in CI: new findings of an audit against a baseline or an earlier list, and their formats",
+		"audit/suspects datasets internal/hint run/inspect"},
+
 	{"report", "writes the pages about runs and audits: single runs, comparisons, retrieved images, maps",
 		"audit audit/suspects backbone datasets datasets/classnames datasets/imageroot eval eval/tsne " +
 			"features filters internal/hint internal/lookup " +
-			"report/page run/inspect run/config run/measure run/folder train"},
+			"report/page run/check run/inspect run/config run/measure run/folder train"},
 	{"report/page", "draws charts and maps as SVG, and writes a report as one self-contained page",
 		"eval internal/pagestyle internal/spread"},
 
@@ -154,8 +159,6 @@ var rooms = []Room{
 		"class's concentration; measures true and false pairs of batches",
 		"datasets features filters internal/hint losses report/page run run/config run/folder train"},
 
-	{"search", "finds the nearest of many stored vectors exactly, with a growing index on disk",
-		"eval features internal/hint"},
 	{"run/embedding", "embeds lists of images with a run, an exported model or a backbone; builds indexes and " +
 		"searches them; opens only the head of a run",
 		"backbone backbone/ort datasets datasets/imageroot run/extraction features head internal/hint " +

@@ -68,9 +68,10 @@ const power = 0.8
 const mostNeeded = 1000
 
 // Needs returns the number of repetitions that would find a difference with this mean and spread with a probability of
-// 80 %, by a two-sided t-test at level alpha: the smallest n with (t(n-1, 1-α/2) + t(n-1, .8)) SD/√n ≤ |mean| (Cohen
-// 1988, section 2.4, with quantiles of Student's t instead of the noncentral distribution). It returns 0 if more than
-// 1,000 are needed or the spread is unknown. The mean and the spread of few repetitions are uncertain.
+// 80 %, by a two-sided t-test at the level α = alpha: the smallest n with (t(n-1, 1-α/2) + t(n-1, .8)) SD/√n ≤ |mean|,
+// where t(f, p) is the p-quantile of Student's t with f degrees of freedom (Cohen 1988, section 2.4, uses the
+// noncentral distribution instead). It returns 0 if more than 1,000 are needed or the spread is unknown. The mean and
+// the spread of few repetitions are uncertain.
 func (d Difference) Needs(alpha float64) int {
 	if !(math.Abs(d.Mean) > 0) || math.IsNaN(d.SD) {
 		return 0

@@ -184,7 +184,7 @@ func (p *Plan) Residual(layers, shortcut func()) {
 	p.tensor, p.channels, p.side = in.tensor, in.channels, in.side
 	p.Stage(name[len(outer):]+".shortcut", shortcut)
 	if out.channels != p.channels || out.side != p.side {
-		panic(fmt.Sprintf("architecture: %s: its layers give %d maps of side %d, its shortcut %d of %d", name,
+		panic(fmt.Sprintf("architecture: %s: the layers give %d maps of side %d, the shortcut %d of side %d", name,
 			out.channels, out.side, p.channels, p.side))
 	}
 	sum := name + ".sum"

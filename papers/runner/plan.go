@@ -58,14 +58,17 @@ func (r *reproduction) listCells() error {
 	if len(left) > 0 {
 		r.Host.Note("no data for %s: columns that need it are left out", strings.Join(left, ", "))
 	}
+	matched := false // rows without a training are always run: what training is worth is seen next to them
 	for _, seed := range r.listSeeds() {
 		for _, j := range columns {
 			for i, row := range r.Study.Rows {
 				column := r.Study.Columns[j]
-				if !row.Runs() || slices.Contains(row.Skip, column.Name) || !r.isRowWanted(row) ||
+				wanted := r.isRowWanted(row)
+				if !row.Runs() || slices.Contains(row.Skip, column.Name) || !wanted && row.Untrained == "" ||
 					r.findRowData(row, column, seed) == nil && !r.Study.Drawn() {
 					continue
 				}
+				matched = matched || wanted
 				choices := len(r.Study.Choices(row))
 				for choice := min(choices, 1); choice <= choices; choice++ {
 					cell := studies.Cell{Row: i, Column: j, Seed: seed, Choice: choice}
@@ -78,7 +81,7 @@ func (r *reproduction) listCells() error {
 			}
 		}
 	}
-	if len(r.grid.Cells) == 0 {
+	if !matched {
 		return hint.Misused("reproduce: no cell of %s matches both the rows %q and the columns %q; rows: %s; "+
 			"columns: %s", r.Study.Name, r.Rows, r.Columns,
 			strings.Join(r.Study.RowNames(), ", "), strings.Join(r.Study.ColumnNames(), ", "))

@@ -31,8 +31,8 @@ type Options struct {
 	Columns []string // parts of the names of the columns to run; none: all
 	Set     []string // settings of every training, [ROW:]KEY=VALUE
 
-	// Finetune is the part of the network that every row with a recipe trains, a value of finetune.weights; "": as in
-	// the row's settings.
+	// Finetune is a value of finetune.weights, the part of the network that every row with a recipe trains. "" leaves
+	// the choice to the row's settings.
 	Finetune string
 	Root     location.Source                                          // location of the images of sources without one
 	Jobs     int                                                      // number of parallel cells, see [grid.Machine]

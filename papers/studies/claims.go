@@ -25,7 +25,7 @@ type Claim struct {
 	Most          bool  `yaml:"most"` // the claim holds if most of its comparisons hold; otherwise all must hold
 }
 
-// limitValue returns the bound of a claim, or nil if the claim compares rows.
+// limitValue returns the least or largest value that a claim allows, or nil if the claim compares rows.
 func (c Claim) limitValue() *float64 { return cmp.Or(c.AtLeast, c.AtMost) }
 
 // State is the result of a comparison or a claim.
@@ -81,17 +81,17 @@ func (v Verdict) Count(state State) (n int) {
 	return n
 }
 
-// State returns the state of the claim. A claim about all comparisons holds if all hold, and fails if one fails; a
-// claim about most is decided by the majority. Unless all comparisons were run, it is undecided.
+// State returns the state of the claim. A claim about all comparisons holds if all were run and hold, and fails if one
+// fails, whatever else was not run; a claim about most is decided by the majority of all its comparisons.
 func (v Verdict) State() State {
 	all, holds, fails := v.Of, v.Count(Holds), v.Count(Fails)
 	switch {
-	case all == 0 || len(v.Comparisons) < all:
+	case all == 0:
 		return CannotSay
-	case v.Claim.Most && 2*holds > all, holds == all:
-		return Holds
 	case v.Claim.Most && 2*fails >= all, !v.Claim.Most && fails > 0:
 		return Fails
+	case v.Claim.Most && 2*holds > all, holds == all:
+		return Holds
 	}
 	return CannotSay
 }

@@ -249,6 +249,38 @@ func TestAtMost(t *testing.T) {
 	}
 }
 
+// TestClaimStates: a claim about all comparisons fails with one counterexample even if others were not run, and holds
+// only if all hold; a claim about most is decided once its majority is certain.
+func TestClaimStates(t *testing.T) {
+	list := func(states ...State) (out []Comparison) {
+		for _, s := range states {
+			out = append(out, Comparison{State: s})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		most bool
+		of   int
+		run  []Comparison
+		want State
+	}{
+		{false, 0, nil, CannotSay},
+		{false, 3, list(Fails), Fails},
+		{false, 3, list(Holds, CannotSay, Fails), Fails},
+		{false, 3, list(Holds, Holds), CannotSay},
+		{false, 2, list(Holds, Holds), Holds},
+		{false, 2, list(Holds, CannotSay), CannotSay},
+		{true, 5, list(Holds, Holds, Fails, Holds), Holds},
+		{true, 5, list(Holds, Holds, Fails), CannotSay},
+		{true, 4, list(Fails, Fails), Fails},
+	} {
+		v := Verdict{Claim: Claim{Most: c.most}, Comparisons: c.run, Of: c.of}
+		if got := v.State(); got != c.want {
+			t.Errorf("most %v, %v of %d: found %q, expected %q", c.most, c.run, c.of, got, c.want)
+		}
+	}
+}
+
 func TestVerdictFails(t *testing.T) {
 	r := filled(t, false)
 	for seed := range 3 {
@@ -430,7 +462,7 @@ claims:
 		for i, v := range results(func(row, column, seed int) bool {
 			return row == at[0] && column == at[1] && seed > 1
 		}) {
-			if needs := i == 0 || at[0] == 0; needs && v.State() != CannotSay { // one seed is not tested
+			if needs := i == 0 || at[0] == 0; needs && v.State() != CannotSay { // a t-test needs two seeds
 				t.Errorf("claim %d with one seed of %v: %s", i, at, v.State())
 			}
 		}

@@ -212,11 +212,11 @@ func (v Verdict) formatVerdictNumbers(standIn bool) string {
 	return text
 }
 
-// Format returns a comparison in numbers: "+0.0123, 5 seeds, p 0.004, corrected 0.03".
+// Format returns a comparison in numbers: "mean difference +0.0123, 5 seeds, p 0.004, corrected p 0.03".
 func (c Comparison) Format() string {
-	s := fmt.Sprintf("%+.4f, %s", c.Mean, text.Plural(c.N, "seed"))
+	s := fmt.Sprintf("mean difference %+.4f, %s", c.Mean, text.Plural(c.N, "seed"))
 	if !math.IsNaN(c.P) {
-		s += fmt.Sprintf(", p %.2g, corrected %.2g", c.P, c.Holm)
+		s += fmt.Sprintf(", p %.2g, corrected p %.2g", c.P, c.Holm)
 	}
 	if c.Seeds > 0 {
 		s += fmt.Sprintf("; about %d seeds would decide", c.Seeds)
@@ -224,20 +224,12 @@ func (c Comparison) Format() string {
 	return s
 }
 
-// listUnheld returns a line for each comparison that does not hold, followed by a line for each undecided comparison.
-// It returns none for a claim with a single comparison, whose numbers are part of the verdict's sentence.
-func (v Verdict) listUnheld() (lines []string) {
-	if v.Of == 1 {
-		return nil
-	}
-	for _, state := range []State{Fails, CannotSay} {
-		for _, c := range v.Comparisons {
-			if c.State == state {
-				lines = append(
-					lines,
-					fmt.Sprintf("%s: %s against %s: %s", c.State, c.Better, c.Than, c.Format()),
-				)
-			}
+// listFailed returns a line for each comparison that does not hold. It returns none for a claim with a single
+// comparison, whose numbers are part of the verdict's sentence.
+func (v Verdict) listFailed() (lines []string) {
+	for _, c := range v.Comparisons {
+		if c.State == Fails && v.Of > 1 {
+			lines = append(lines, fmt.Sprintf("%s: %s against %s: %s", c.State, c.Better, c.Than, c.Format()))
 		}
 	}
 	return lines
@@ -261,7 +253,8 @@ func explainTests(verdicts []Verdict) string {
 	}
 	return fmt.Sprintf("Comparisons are paired by seed. A difference counts if it is significant (two-sided t-test, "+
 		"p < %v%s), for any number of seeds. An undecided comparison states how many seeds would detect the "+
-		"difference with a power of 80 %%, if at most 1,000. A claim is undecided unless all its comparisons were "+
-		"run. All seeds share one test set: the result applies to other trainings, not to other images.",
+		"difference with a power of 80 %%, if at most 1,000. A claim fails with one significant "+
+		"counterexample, and holds only if all its comparisons were run and hold. All seeds share one test set: the "+
+		"result applies to other trainings, not to other images.",
 		significance, corrected)
 }

@@ -26,6 +26,16 @@ func (r *Results) Markdown(w io.Writer) error {
 	return err
 }
 
+// Brief returns the table of the study's first measure and the verdicts, as on the page.
+func (r *Results) Brief() string {
+	more := ""
+	if others := r.listMeasures()[1:]; len(others) > 0 {
+		more = fmt.Sprintf("\nreport.md and report.html also have: %s.\n", strings.Join(others, "; "))
+	}
+	return fmt.Sprintf("%s, %s. %s\n\n", r.Study.Paper, r.Study.Source, r.explainTables()) +
+		r.MarkdownTable(r.Study.Measures[0]) + r.writeClaimsPart() + more
+}
+
 // MarkdownTable returns the table of a measure, as on the page.
 func (r *Results) MarkdownTable(measure string) string {
 	var b strings.Builder
@@ -38,7 +48,8 @@ func (r *Results) MarkdownTable(measure string) string {
 	return b.String()
 }
 
-// writeClaimsPart returns the part of the page about the claims, or "" if the study has no claims.
+// writeClaimsPart returns the part of the page about the claims, or "" if the study has no claims. The claims that are
+// decided have a line each; all others share a line.
 func (r *Results) writeClaimsPart() string {
 	verdicts := r.TestClaims()
 	if len(verdicts) == 0 {
@@ -46,11 +57,23 @@ func (r *Results) writeClaimsPart() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n\n%s\n\n", ClaimsTitle, explainTests(verdicts))
+	undecided := map[string][]string{}
 	for _, v := range verdicts {
+		if state := v.DescribeState(); v.State() == CannotSay {
+			say := v.Claim.Say
+			if len(v.Comparisons) > 0 {
+				say += " (" + v.formatVerdictNumbers(r.StandIn) + ")"
+			}
+			undecided[state] = append(undecided[state], say)
+			continue
+		}
 		fmt.Fprintf(&b, "- **%s** – %s\n", v.DescribeState(), v.formatVerdict(r.StandIn))
-		for _, line := range v.listUnheld() {
+		for _, line := range v.listFailed() {
 			fmt.Fprintf(&b, "  - %s\n", line)
 		}
+	}
+	for _, state := range listSortedKeys(undecided) {
+		fmt.Fprintf(&b, "- **%s** – %s\n", state, strings.Join(undecided[state], "; "))
 	}
 	return b.String()
 }

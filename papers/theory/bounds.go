@@ -36,8 +36,8 @@ func tripletBound(classes int, eta float64) float64 {
 // tripletBoundLimit returns [tripletBound] for many classes: 1 - √(1 - 1/η), 000 eq. 27.
 func tripletBoundLimit(eta float64) float64 { return labelNoise(1 / eta) }
 
-// tripletBoundPrinted returns the bound by 000 eq. 26 as printed, 1 - (2p+q²)η ≥ 0 with q read as p:
-// √(1 + 1/η) - 1. The paper's next line, eq. 27, does not follow from the printed eq. 26.
+// tripletBoundPrinted returns the largest label noise allowed by eq. 26 of paper 000 as printed, 1 - (2p+q²)η ≥ 0.
+// With q taken as p, it is √(1 + 1/η) - 1. The paper's next line, eq. 27, does not follow from the printed eq. 26.
 func tripletBoundPrinted(eta float64) float64 { return math.Sqrt(1+1/eta) - 1 }
 
 // marginalBound returns the label noise at which Q falls to level for the marginal loss with weights η₊ of positive

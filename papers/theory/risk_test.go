@@ -139,9 +139,9 @@ func tripletRisk(d *[toyPoints][toyPoints]float64, labels []int, hinge bool) flo
 }
 
 // TestTripletRiskIsAffine tests the expected noisy risk of unhinged triplets under 1-1 sampling. For all embeddings it
-// is the same affine function of two sums of distances: over the pairs of the same true class, and over the others. For
-// noise well below the bound the risk pulls the former together and pushes the latter apart; for random labels both
-// weights are equal. With the hinge the risk is not affine.
+// is the same affine function of two sums of distances: over the pairs of the same true class, and over the others. At
+// a noise rate well below the triplet bound, the risk pulls the former together and pushes the latter apart; for random
+// labels both weights are equal. With the hinge the risk is not affine.
 func TestTripletRiskIsAffine(t *testing.T) {
 	for _, p := range []float64{0, 0.2, 0.45, 2. / 3} {
 		pull, push, off := fitTriplets(t, p, false)

@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"winnow/report/review/decisions"
 )
@@ -15,7 +18,8 @@ type asked struct {
 	ID      *int             `json:"id"`
 	Action  decisions.Action `json:"action"`
 	Label   string           `json:"label"`
-	Note    *string          `json:"note"` // null: unchanged
+	Create  bool             `json:"create"` // the label may be a new class
+	Note    *string          `json:"note"`   // null: unchanged
 	Version *int64           `json:"version"`
 }
 
@@ -97,12 +101,12 @@ func (r *Reviewer) getRows(_ *http.Request, values url.Values) (any, error) {
 		return nil, err
 	}
 	q.order = learned
-	total, page := r.decided.findPage(q)
+	total, mistakes, page := r.decided.findPage(q)
 	rows := make([]row, len(page))
 	for i, id := range page {
 		rows[i] = r.decided.newRow(id, q.reviewer)
 	}
-	return map[string]any{"total": total, "offset": q.offset, "rows": rows}, nil
+	return map[string]any{"total": total, "offset": q.offset, "rows": rows, "mistakes": mistakes}, nil
 }
 
 func (r *Reviewer) getTypical(_ *http.Request, values url.Values) (any, error) {
@@ -220,6 +224,8 @@ func (r *Reviewer) convertChanges(list []asked, reviewer string) ([]decisions.Ch
 			err = fmt.Errorf("%s takes no label", a.Action)
 		case a.Action == keep && e.Given == "":
 			err = fmt.Errorf("image %q has no label to keep", e.Path)
+		case a.Action == relabel && a.Create && !t.isClass[a.Label]:
+			err = checkNewClass(a.Label)
 		case a.Action == relabel && !t.isClass[a.Label]:
 			err = fmt.Errorf("there is no class %.80q", a.Label)
 		case a.Action == relabel && a.Label == e.Given:
@@ -235,6 +241,19 @@ func (r *Reviewer) convertChanges(list []asked, reviewer string) ([]decisions.Ch
 			Version: *a.Version}
 	}
 	return out, nil
+}
+
+// checkNewClass returns an error if a name cannot be a class, which must also work as a folder and in a list.
+func checkNewClass(name string) error {
+	const most = 100 // bytes
+	if name == "" || len(name) > most || name != strings.TrimSpace(name) || name[0] == '.' ||
+		!utf8.ValidString(name) || strings.ContainsFunc(name, func(c rune) bool {
+		return c == '/' || c == '\\' || !unicode.IsPrint(c)
+	}) {
+		return fmt.Errorf("%.80q cannot be a new class: expected 1 to %d bytes of printable characters, without "+
+			"slashes, a dot at the start, or spaces at the ends", name, most)
+	}
+	return nil
 }
 
 // readPicture returns the size, time and hash of the image file that a decision is about.

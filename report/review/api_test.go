@@ -246,7 +246,7 @@ func TestConfusions(t *testing.T) {
 	want := map[[2]string]int{}
 	first := -1
 	for id, e := range w.list {
-		if e.Dropped && e.Given != e.Suggested {
+		if e.Flagged && e.Given != e.Suggested {
 			want[[2]string{e.Given, e.Suggested}]++
 			if first < 0 {
 				first = id

@@ -263,6 +263,7 @@ func (d *decided) listChangedSince(version int64, most int) (upTo int64, ids []i
 type progress struct {
 	Counts    map[decisions.Action]int `json:"counts"` // images of the audit by outcome
 	Whole     map[decisions.Action]int `json:"whole"`  // all images by outcome
+	Left      map[string]int           `json:"left"`   // groups of findings with an undecided image, by kind
 	Precision precision                `json:"precision"`
 	Hint      string                   `json:"hint"`
 	Version   int64                    `json:"version"`
@@ -280,6 +281,19 @@ type classProgress struct {
 type progressOf struct {
 	Name    string `json:"name"`
 	Decided int    `json:"decided"` // number of images
+}
+
+// countUndecidedGroups returns the number of groups of findings that have an undecided image, by kind.
+func (d *decided) countUndecidedGroups() map[string]int {
+	left := map[string]int{}
+	for kind, list := range d.table.findings {
+		for _, f := range list {
+			if slices.ContainsFunc(f.ids, func(id int) bool { return d.outcome[id].Action == undecided }) {
+				left[kind]++
+			}
+		}
+	}
+	return left
 }
 
 // countProgress returns the progress of the review. It recounts only after a decision.
@@ -303,7 +317,7 @@ func (d *decided) countProgress() progress {
 		if p.Whole[action]++; e.audited {
 			p.Counts[action]++
 		}
-		if e.Dropped && action != undecided {
+		if e.isOfKind(suspect) && action != undecided {
 			classes[e.Given]++
 		}
 	}
@@ -313,6 +327,7 @@ func (d *decided) countProgress() progress {
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		p.Reviewers = append(p.Reviewers, progressOf{name, by[name]})
 	}
+	p.Left = d.countUndecidedGroups()
 	p.Precision = d.measurePrecision()
 	p.Hint = d.hintWhenToStop(p.Precision, p.Classes)
 	d.progress = &p

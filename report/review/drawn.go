@@ -24,7 +24,7 @@ func readDrawn(auditFile string, manifestFile location.Source, d *datasets.Datas
 	slices.SortFunc(drawn, func(a, b suspects.Suspect) int { return bytes.Compare(ticket(a), ticket(b)) })
 	each := func(yield func(suspects.Suspect) error) (bool, error) {
 		for i, e := range drawn[:min(n, len(drawn))] {
-			e.Rank, e.Dropped, e.Outlier, e.Copies, e.CopyGroup, e.Problems = i+1, true, false, nil, 0, nil
+			e.Rank, e.Flagged, e.Outlier, e.Copies, e.CopyGroup, e.Problems = i+1, true, false, nil, 0, nil
 			if err := yield(e); err != nil {
 				return true, err
 			}

@@ -32,7 +32,7 @@ func TestDrawn(t *testing.T) {
 	first, flagged := draw(w.list, 60)
 	calm := append([]suspects.Suspect{}, w.list...)
 	for i := range calm {
-		calm[i].Dropped, calm[i].Score = false, 1
+		calm[i].Flagged, calm[i].Score = false, 1
 	}
 	again, _ := draw(calm, 60)
 	if len(first) != 60 || flagged != 60 || fmt.Sprint(first) != fmt.Sprint(again) {

@@ -3,9 +3,11 @@ package review
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"os"
@@ -35,12 +37,17 @@ type Exported struct {
 	Changed int    `json:"picture_changed,omitempty"` // decisions not applied, because the image file changed
 	Gone    int    `json:"gone"`                      // decisions about images that are not in the manifest
 	Example string `json:"gone_example,omitempty"`    // one of these images
+
+	Folder *datasets.FixedFolder `json:"folder,omitempty"` // nil: a file was written
 }
 
 // Text returns a summary of the export in lines.
 func (e Exported) Text() string {
 	said := fmt.Sprintf("%s: %d rows; %d images dropped, %d relabelled, %d kept as they were, %d undecided\n", e.Path,
 		e.Rows, e.Dropped, e.Relabelled, e.Kept, e.Undecided)
+	if e.Folder != nil {
+		said += e.Folder.Text() + "\n"
+	}
 	if e.Unsure+e.Disagreed > 0 {
 		said += fmt.Sprintf("left as given: %d unsure, %d without a majority of the reviewers\n", e.Unsure, e.Disagreed)
 	}
@@ -66,6 +73,12 @@ func (f Files) CheckOut() (inPlace bool, err error) {
 	if f.Out == "" {
 		return true, nil
 	}
+	if f.IsFolderOut() {
+		return true, datasets.FolderOut{Path: f.Out, By: f.By}.Check(f.Manifest)
+	}
+	if f.By != "" {
+		return false, hint.Misused("review: --by is for a folder, and %s is a file: end its name in /", f.Out)
+	}
 	form, err := datasets.FormOf(f.Manifest)
 	if err != nil {
 		return false, err
@@ -80,6 +93,9 @@ func (f Files) CheckOut() (inPlace bool, err error) {
 	return false, hint.Misused("review: %q does not end in %s, the format of %s, or in .csv; to write other formats, "+
 		"use winnow data import", f.Out, strings.Join(known, " or "), f.Manifest)
 }
+
+// IsFolderOut reports whether Out is a folder.
+func (f Files) IsFolderOut() bool { return datasets.IsFolderOut(f.Out) }
 
 // Inputs lists the input files, which an export must not overwrite.
 func (f Files) Inputs() []string { return []string{f.Manifest.Path(), f.Audit, f.decisionsFile()} }
@@ -124,6 +140,21 @@ func (r *Reviewer) writeCorrected(w io.Writer, inPlace bool) (Exported, error) {
 	return e, err
 }
 
+// writeFolder writes fixed class folders to Out. It does not write the same decisions twice.
+func (r *Reviewer) writeFolder() (Exported, error) {
+	do, e := r.collectCorrections()
+	if r.written.Folder == nil || !maps.Equal(do, r.writtenFor) {
+		_, f, err := datasets.FixFolder(context.Background(), datasets.FolderOut{Path: r.Out, By: r.By}, r.ManifestFile,
+			r.Manifest, do)
+		if err != nil {
+			return e, fmt.Errorf("review: %w", err)
+		}
+		e.Path, e.Folder = f.Folder, f
+		r.written, r.writtenFor = e, do
+	}
+	return r.written, nil
+}
+
 // Write writes the corrected manifest to Out atomically.
 func (r *Reviewer) Write() (e Exported, err error) {
 	if r.Out == "" {
@@ -132,6 +163,9 @@ func (r *Reviewer) Write() (e Exported, err error) {
 	}
 	r.exporting.Lock()
 	defer r.exporting.Unlock()
+	if datasets.IsFolderOut(r.Out) {
+		return r.writeFolder()
+	}
 	inPlace, err := Files{Out: r.Out, Manifest: r.ManifestFile}.CheckOut()
 	if err == nil {
 		err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
+	"html"
 	"net"
 	"net/http"
 	"net/url"
@@ -131,12 +132,36 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 			err = g.checkOrigin(req, bearer)
 		}
 		if err != nil {
-			answerError(w, err)
+			refuseEntry(w, req, err)
 			return
 		}
 		next.ServeHTTP(w, req)
 	})
 }
+
+// refuseEntry answers a request without a valid token: a browser that opens the page gets a page, others get JSON.
+func refuseEntry(w http.ResponseWriter, req *http.Request, err error) {
+	if req.URL.Path != "/" || !strings.Contains(req.Header.Get("Accept"), "text/html") {
+		answerError(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", kinds[".html"])
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(statusOf(err))
+	_, _ = fmt.Fprintf(w, noEntry, html.EscapeString(err.Error()))
+}
+
+// noEntry is the page that a browser without a valid token gets.
+const noEntry = `<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>winnow studio: the address lacks its token</title>
+<h1>This address lacks its token</h1>
+<p>Only the person who started winnow can open the studio, so its full address contains a secret token.
+<ol><li>Go to the terminal in which <code>winnow studio</code> runs.
+<li>Copy the whole address that it printed: it contains <code>?token=</code>.
+<li>If the terminal is closed, start <code>winnow studio</code> again with <code>--open</code>. Your decisions are kept.
+</ol><p><small>%s</small>
+`
 
 // checkHost refuses requests for other host names and requests sent by pages of other sites.
 func (g *Guard) checkHost(req *http.Request) error {
@@ -186,7 +211,7 @@ func (g *Guard) enterWithToken(w http.ResponseWriter, req *http.Request) {
 	token := req.URL.Query().Get("token")
 	once := g.useToken(token)
 	if !once && !compareSecrets(token, g.token) {
-		answerError(w, refuseWith(http.StatusForbidden, "the token is wrong or was already used: "+
+		refuseEntry(w, req, refuseWith(http.StatusForbidden, "the token is wrong or was already used: "+
 			"open the URL that winnow printed last"))
 		return
 	}

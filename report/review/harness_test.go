@@ -60,7 +60,7 @@ func made(n int, rng *rand.Rand) (manifest string, list []suspects.Suspect) {
 		e := suspects.Suspect{
 			Rank: rank + 1, Path: pathOf(i), Given: labelOf(i), Suggested: labelOf(rng.IntN(4)),
 			Score: float64(rank) / float64(n), SuggestedScore: &better,
-			Dropped: rank < n/3, Outlier: rng.IntN(10) == 0,
+			Flagged: rank < n/3, Outlier: rng.IntN(10) == 0,
 			SupportGiven:     []suspects.Near{{Path: pathOf((i + 4) % n)}, {Path: pathOf((i + 8) % n)}},
 			SupportSuggested: []suspects.Near{{Path: pathOf((i + 1) % n)}},
 		}
@@ -128,7 +128,7 @@ func joined(d *datasets.Dataset, list []suspects.Suspect) (*Audit, error) {
 func each(list []suspects.Suspect) func(func(suspects.Suspect) error) (bool, error) {
 	return func(yield func(suspects.Suspect) error) (calls bool, err error) {
 		for _, e := range list {
-			calls = calls || e.Dropped
+			calls = calls || e.Flagged
 			if err := yield(e); err != nil {
 				return calls, err
 			}
@@ -196,7 +196,7 @@ func (w *world) close() {
 	}
 }
 
-// ask sends a request with the token and decodes the JSON response into to, unless to is nil.
+// ask sends a request with the token and decodes the JSON response into the variable that the last argument points to.
 func (w *world) ask(method, path, body string, to any) (status int, text string) {
 	w.t.Helper()
 	req, err := http.NewRequest(method, w.server.URL+path, strings.NewReader(body))

@@ -27,7 +27,7 @@ func TestOddNamesOnThePage(t *testing.T) {
 		path := fmt.Sprintf("%s/%d .jpg", label, i)
 		_ = rows.Write([]string{path, label})
 		w.list = append(w.list, suspects.Suspect{Rank: i + 1, Path: path, Given: label, Score: float64(i) / 100,
-			Suggested: labels[(i+1)%len(labels)], Dropped: true})
+			Suggested: labels[(i+1)%len(labels)], Flagged: true})
 	}
 	rows.Flush()
 	w.write("m.csv", text.String())

@@ -30,7 +30,8 @@ type Files struct {
 	Manifest  location.Source // the audited manifest
 	Root      location.Source // folder or .zip file of the images; none: the manifest's folder
 	Decisions string          // decisions file; "": next to the manifest
-	Out       string          // the corrected manifest; "": none
+	Out       string          // the corrected manifest or, if it names a folder, fixed class folders; "": none
+	By        string          // how a folder Out gets its images (datasets.FolderOut)
 	List      string          // CSV of all decisions, which Export writes; "": none
 	Names     string          // file with class names; "": a column of the manifest, if present
 	Features  string          // feature store or index with the vectors of the images; "": none
@@ -38,7 +39,8 @@ type Files struct {
 	Reviewer  string          // the name that the page suggests
 	Columns   datasets.Names  // column names of a manifest that is a table; none: the usual names
 	Missing   Missing
-	Guessed   bool // Audit was found automatically: ignore it if it is about other images
+	Work      *Work // what the page can start; nil: nothing
+	Guessed   bool  // Audit was found automatically: ignore it if it is about other images
 }
 
 // decisionsFile returns the path of the decisions file.
@@ -58,14 +60,18 @@ func (f Files) decisionsFile() string {
 
 // Open opens a review, without an audit if f.Audit is "". closeAll ends background work and closes all files.
 func Open(f Files, host embedding.Host) (r *Reviewer, closeAll func() error, err error) {
-	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Missing: f.Missing,
-		KeepOrder: f.KeepOrder}
+	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, By: f.By, Reviewer: f.Reviewer,
+		Missing: f.Missing, KeepOrder: f.KeepOrder, Work: f.Work}
 	images := imageroot.Resolve(f.Root, f.Manifest)
 	if _, err = f.CheckOut(); err != nil {
 		return nil, nil, err
 	}
 	if conf.Manifest, err = f.readManifest(); err != nil {
 		return nil, nil, err
+	}
+	if to := filepath.Clean(f.Manifest.Path()) + ".fixed/"; f.Out == "" && conf.Manifest.IsClassFolders() &&
+		(datasets.FolderOut{Path: to, By: f.By}).Check(f.Manifest) == nil {
+		conf.Out = to // where the page exports to
 	}
 	if f.Audit == "" {
 		conf.Audit, err = noAudit(f.Manifest, conf.Manifest)
@@ -161,7 +167,7 @@ func Export(f Files) (e Exported, err error) {
 
 // openCopy opens a review of a copy of the decisions, which a server may hold.
 func (f Files) openCopy() (r *Reviewer, err error) {
-	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out}
+	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, By: f.By}
 	if _, err = f.CheckOut(); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,8 @@ type share struct {
 // precision is the share of wrong labels among all decided suspects, and among the decided images of the lowest ranks.
 type precision struct {
 	share
-	Recent share `json:"recent"`
+	Recent   share   `json:"recent"`
+	Expected float64 `json:"expected"` // number of wrong labels among the flagged ones by the audit's probabilities
 }
 
 // addDecision counts a decision that settles whether the label is right.
@@ -53,11 +54,14 @@ func (d *decided) measurePrecision() (p precision) {
 	t := d.table
 	for id := t.audited - 1; id >= 0; id-- {
 		e, action := &t.images[id], d.outcome[id].Action
-		if e.Dropped {
+		if e.Flagged {
 			p.addDecision(action)
+			if e.GivenProbability != nil {
+				p.Expected += 1 - *e.GivenProbability
+			}
 		}
 		other := e.Outlier || len(e.Copies) > 0 || e.CopyGroup > 0 || len(e.Problems) > 0
-		if p.Recent.Judged < recentMost && (e.Dropped || !other) {
+		if p.Recent.Judged < recentMost && (e.Flagged || !other) {
 			p.Recent.addDecision(action)
 		}
 	}
@@ -66,9 +70,9 @@ func (d *decided) measurePrecision() (p precision) {
 	return p
 }
 
-// hintWhenToStop returns a reason to stop reviewing, or "". Either all suspects are decided, or so few of the 50
-// decided images furthest down the list were wrong (at most 4) that the share there is below 20 % with 95 % confidence.
-// For images drawn at random, it returns an estimate of the share of wrong labels.
+// hintWhenToStop returns a reason to stop reviewing, or "". The reason is that all suspects are decided, or that of the
+// 50 decided images furthest down the list at most 4 had wrong labels: the share of wrong labels there is then below
+// 20 % with 95 % confidence. For images drawn at random, it returns an estimate of the share of wrong labels.
 func (d *decided) hintWhenToStop(p precision, classes []classProgress) string {
 	done := 0
 	for _, c := range classes {

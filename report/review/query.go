@@ -28,8 +28,9 @@ type query struct {
 	all                    bool // also select images that are not in the audit
 	class, to, split, kind string
 	below, above           float64
-	reviewer               string // the reviewer who sends the query
-	by                     string // whose decisions state refers to: "" reviewer, =NAME that reviewer, * the outcome
+	sure                   float64 // least probability of a suggested label that is another one; 0: any image
+	reviewer               string  // the reviewer who sends the query
+	by                     string  // whose decisions state refers to: "" reviewer, =NAME that reviewer, * the outcome
 	state, text, sort      string
 	within                 *lasso
 	offset, limit          int
@@ -121,7 +122,7 @@ func parseQuery(values url.Values, t *table, places *plane) (query, error) {
 	q := query{
 		class: p.getOneOf("class", t.classes), to: p.getOneOf("to", t.classes),
 		below: p.getScore("below", math.Inf(1)), above: p.getScore("above", math.Inf(-1)),
-		text: strings.ToLower(p.getValue("text")), kind: p.getOneOf("kind", kindNames),
+		sure: p.getScore("sure", 0), text: strings.ToLower(p.getValue("text")), kind: p.getOneOf("kind", kindNames),
 		split: p.getOneOf("split", splits), all: p.getOneOf("scope", []string{"audit", "all"}) == "all",
 		sort: p.getOneOf("sort", sorts), state: p.getOneOf("state", states), reviewer: p.getReviewer(),
 		by: p.getValue("by"), within: p.readLasso(places),
@@ -141,6 +142,8 @@ func (q *query) selects(d *decided, id int) bool {
 		q.split != "" && e.split != q.split, q.kind != "" && !e.isOfKind(q.kind),
 		q.text != "" && !strings.Contains(strings.ToLower(e.Path), q.text),
 		q.within != nil && !q.within.holdsImage(id):
+		return false
+	case q.sure > 0 && !(e.mistakeOfSuggestion() <= 1-q.sure):
 		return false
 	case !math.IsInf(q.below, 1) || !math.IsInf(q.above, -1):
 		if !e.audited || !(e.Score < q.below) || !(e.Score > q.above) {
@@ -166,8 +169,18 @@ func (q *query) selects(d *decided, id int) bool {
 	return string(action) == q.state
 }
 
-// findPage returns the ids on the requested page, and the number of all images that the query selects.
-func (d *decided) findPage(q query) (total int, page []int) {
+// mistakeOfSuggestion returns the probability that the suggested label is wrong, or NaN if the audit suggests no other
+// label or gives no probability.
+func (e *entry) mistakeOfSuggestion() float64 {
+	if e.SuggestedProbability == nil || e.Suggested == e.Given || e.Suggested == "" {
+		return math.NaN()
+	}
+	return 1 - *e.SuggestedProbability
+}
+
+// findPage returns the ids on the requested page, the number of all images that the query selects, and, if it selects
+// by sure, how many of their suggested labels are expected to be wrong.
+func (d *decided) findPage(q query) (total int, mistakes float64, page []int) {
 	if q.order == nil {
 		q.order = d.table.orders[q.sort]()
 	}
@@ -178,9 +191,11 @@ func (d *decided) findPage(q query) (total int, page []int) {
 		if total >= q.offset && len(page) < q.limit {
 			page = append(page, id)
 		}
-		total++
+		if total++; q.sure > 0 {
+			mistakes += d.table.images[id].mistakeOfSuggestion()
+		}
 	}
-	return total, page
+	return total, mistakes, page
 }
 
 // lasso is a polygon on the map that selects images.

@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -53,7 +54,7 @@ func TestFind(t *testing.T) {
 		values.Set("limit", fmt.Sprint(limit))
 		var want []int
 		for id, e := range w.list {
-			kinds := map[string]bool{"": true, "suspect": e.Dropped, "outlier": e.Outlier, "copy": len(e.Copies) > 0,
+			kinds := map[string]bool{"": true, "suspect": e.Flagged, "outlier": e.Outlier, "copy": len(e.Copies) > 0,
 				"group": e.CopyGroup > 0, "problem": len(e.Problems) > 0}
 			states := map[string]bool{"": true, "all": true, "decided": actions[id] != "undecided", actions[id]: true}
 			if (class == "" || e.Given == class) && (to == "" || e.Suggested == to) && kinds[kind] && states[state] &&
@@ -77,7 +78,7 @@ func TestFind(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		total, page := w.review.decided.findPage(q)
+		total, _, page := w.review.decided.findPage(q)
 		if total != len(want) {
 			r.Fatalf("found %d, expected %d", total, len(want))
 		}
@@ -139,4 +140,42 @@ func FuzzDecide(f *testing.F) {
 			t.Errorf("%s %q: %d %s, version %d to %d", path, body, a.Code, a.Body, before, after)
 		}
 	})
+}
+
+// TestAcceptsTheSurestAndANewClass checks the query of suggestions above a probability, and a decision for a new class.
+func TestAcceptsTheSurestAndANewClass(t *testing.T) {
+	w := newWorld(t, 60)
+	for i := range w.review.table.images {
+		e := &w.review.table.images[i]
+		if p := 0.9; e.audited {
+			if i%3 == 0 {
+				p = 0.995
+			}
+			e.SuggestedProbability = &p
+		}
+	}
+	want := 0
+	for i, e := range w.review.table.images {
+		if e.audited && i%3 == 0 && e.Given != e.Suggested {
+			want++
+		}
+	}
+	var page struct {
+		Total    int
+		Mistakes float64
+	}
+	w.must("GET", "/api/rows?state=all&sure=0.99&limit=0", "", &page)
+	if page.Total != want || want == 0 || math.Abs(page.Mistakes-0.005*float64(want)) > 1e-9 {
+		t.Errorf("%+v, expected %d images with .005 mistakes each", page, want)
+	}
+	w.decide("t", 400, on(0, "relabel", "car", 0))
+	for _, name := range []string{"", " car", "../car", ".car", "a\tb"} {
+		made := on(0, "relabel", name, 0)
+		made["create"] = true
+		w.decide("t", 400, made)
+	}
+	made := on(0, "relabel", "car", 0)
+	made["create"] = true
+	w.decide("t", 200, made)
+	w.decide("t", 200, on(1, "relabel", "car", 0)) // it is a class now
 }

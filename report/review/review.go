@@ -35,13 +35,15 @@ type Config struct {
 	Decisions    *decisions.Store
 	Files        fs.FS             // the images; nil: not available
 	Finder       Finder            // nil: no similarity search
-	Out          string            // file of the corrected manifest; "": download only
+	Out          string            // file of the corrected manifest, or a folder; "": download only
+	By           string            // how a folder Out gets its images
 	Names        map[string]string // class names by label; labels without a name are shown as they are
 	Notice       string            // shown when the page opens
 	Reviewer     string            // the name that the page suggests
 	Next         []string          // commands to run after the review, shown on the page
 	Missing      Missing           // commands that create missing inputs
 	KeepOrder    bool              // keep the audit's order: do not learn from decisions
+	Work         *Work             // what the page can start; nil: nothing
 }
 
 // View is the name of a view of the page.
@@ -95,6 +97,9 @@ type Reviewer struct {
 	deciding  sync.Mutex   // serializes changes, on disk and then in memory
 	mutex     sync.RWMutex // guards decided
 	decided   *decided
+
+	written    Exported // the last folder written, and what was decided then
+	writtenFor map[int]datasets.Decision
 }
 
 // New joins audit, manifest and decisions. It returns an error if they are about different images.

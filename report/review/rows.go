@@ -105,7 +105,7 @@ func (d *decided) findTypical(class string, n int) []pic {
 		switch {
 		case !e.audited:
 			at = 1
-		case e.Dropped && action != keep:
+		case e.Flagged && action != keep:
 			at = 2
 		}
 		if len(lists[at]) < n {

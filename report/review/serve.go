@@ -94,6 +94,10 @@ func (r *Reviewer) listRoutes() map[string]route {
 		thumbs: {read, slow, r.getThumb},
 		images: {read, slow, r.getImage},
 	}
+	if r.Work != nil {
+		routes["/api/job"] = route{read, quick, handleGet(r.Work.getJob)}
+		routes["/api/job/change"] = route{change, quick, handlePost(r.Work.postJob)}
+	}
 	for path, part := range pageParts() {
 		routes[path] = route{read, quick, part.sendPart}
 	}

@@ -91,7 +91,7 @@ func (r *Reviewer) newSession() session {
 	images, flagged := map[string]int{}, map[string]int{}
 	for i := range t.images {
 		e := &t.images[i]
-		if images[e.Given]++; e.Dropped {
+		if images[e.Given]++; e.isOfKind(suspect) {
 			flagged[e.Given]++
 		}
 	}
@@ -119,7 +119,7 @@ func (r *Reviewer) listConfusions(most int) []confused {
 	list := []*confused{}
 	for id := range r.table.images {
 		e, o := &r.table.images[id], r.decided.outcome[id]
-		if !e.Dropped || e.Given == e.Suggested {
+		if !e.Flagged || e.Given == e.Suggested {
 			continue
 		}
 		p := pairs[[2]string{e.Given, e.Suggested}]

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ import (
 
 // Kinds of findings about an image.
 const (
-	suspect = "suspect" // its label is flagged
+	suspect = "suspect" // its label is flagged, or contradicts that of a duplicate and neither is likelier
 	outlier = "outlier" // it fits no class
 	copied  = "copy"    // it has a duplicate with another label
 	grouped = "group"   // it has duplicates with any label
@@ -40,7 +41,7 @@ type entry struct {
 func (e *entry) isOfKind(kind string) bool {
 	switch kind {
 	case suspect:
-		return e.Dropped
+		return e.Flagged || e.CopyVerdict == suspects.Look
 	case outlier:
 		return e.Outlier
 	case copied:
@@ -197,7 +198,7 @@ func (t *table) markSuspects() {
 	other := slices.ContainsFunc(t.images, func(e entry) bool { return e.Given != e.Suggested })
 	for i := range t.images {
 		if e := &t.images[i]; !other || e.Given != e.Suggested {
-			e.Dropped = true
+			e.Flagged = true
 		}
 	}
 }
@@ -236,9 +237,15 @@ func (t *table) indexImages() {
 			return ids
 		})
 	}
-	suspicion := sorted(func(*entry, *entry) int { return 0 })
+	scoreOf := func(e *entry) float64 {
+		if !e.audited {
+			return math.Inf(1) // last
+		}
+		return e.Score
+	}
+	suspicion := sorted(func(a, b *entry) int { return cmp.Compare(scoreOf(a), scoreOf(b)) })
 	t.orders = map[string]func() []int{
-		"": suspicion, "suspect": suspicion,
+		"": sorted(func(*entry, *entry) int { return 0 }), "suspect": suspicion,
 		"least": sync.OnceValue(func() []int {
 			ids := slices.Clone(suspicion())
 			slices.Reverse(ids)

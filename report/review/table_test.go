@@ -103,7 +103,7 @@ func TestTableOfSplits(t *testing.T) {
 func TestSuspectsOfOthers(t *testing.T) {
 	w := newWorld(t, 100)
 	for i := range w.list {
-		w.list[i].Dropped = false
+		w.list[i].Flagged = false
 	}
 	c, err := w.reopened(nil)
 	if err != nil {
@@ -194,7 +194,7 @@ func TestCarriedOver(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 
-	// The decisions are about other images.
+	// An audit of other images cannot be opened with the same decisions file.
 	w.write("other.csv", "path,label\nelse.png,class a\nmore.png,class b\n")
 	w.list = []suspects.Suspect{{Path: "else.png", Given: "class a", Suggested: "class b"}}
 	w.manifest = w.dir + "/other.csv"

@@ -86,8 +86,12 @@ type Validation struct {
 	HoldOut float64 `yaml:"hold_out"`
 }
 
-// UsualHoldOut is the default of HoldOut if the backbone is trained, and in sweeps.
-const UsualHoldOut = 0.1
+// UsualHoldOut is the default of HoldOut for trainings without a recipe or a configuration file, and for sweeps. With
+// so few images that it holds out none, trainings hold out SmallHoldOut.
+const (
+	UsualHoldOut = 0.1
+	SmallHoldOut = 0.25
+)
 
 // Share returns the share of the training images to hold out. It is 0 if validation compares with class means, because
 // held-out classes have no mean in the train split.
@@ -132,7 +136,7 @@ func Default() Run {
 
 		BackboneSolver: train.DefaultSolver("adam"),
 
-		Validation: Validation{Every: Epochs(1), Measure: MeasureP1},
+		Validation: Validation{Every: Epochs(1), Measure: MeasureP1, HoldOut: UsualHoldOut},
 		Checkpoint: Epochs(1),
 		LogEvery:   1,
 

@@ -80,7 +80,7 @@ backbone_schedule: {warm_up: 5 steps}
 	want.Schedule.WarmUp, want.Schedule.Milestones = config.Epochs(1), []config.Span{config.Epochs(3), config.Steps(10)}
 	want.LossSolver = train.DefaultSolver("sgd")
 	want.LossSolver.Momentum = 0.9
-	want.Validation.Patience = 3
+	want.Validation.Patience, want.Validation.HoldOut = 3, 0
 	want.Checkpoint = config.Steps(200)
 	want.Screen = config.NoScreen
 	want.Sampler.Images = 2
@@ -96,7 +96,7 @@ backbone_schedule: {warm_up: 5 steps}
 
 func TestEmptyFilesAreDefaults(t *testing.T) {
 	unscreened := config.Default()
-	unscreened.Screen = config.NoScreen
+	unscreened.Screen, unscreened.Validation.HoldOut = config.NoScreen, 0
 	for text, want := range map[string]config.Run{"": config.Default(), "# nothing yet\n": config.Default(),
 		"---\n":     config.Default(),
 		"solver:\n": unscreened} {

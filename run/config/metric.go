@@ -178,6 +178,7 @@ func newSmallestEnv() losses.Env {
 }
 
 func (c *Run) checkFilter() error {
+	c.Filter.Threshold = filters.RenameThreshold(c.Filter.Threshold)
 	f := c.Filter.In(1)
 	f.Rate = c.Filter.Rate.Share     // 0 until the data are known
 	if c.Filter.Scorer == NoFilter { // an audit of the run reads the rest

@@ -32,10 +32,10 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Given returns the share; ok is false until it is estimated.
+// Given returns the noise rate; ok is false until it is estimated.
 func (r Rate) Given() (share float64, ok bool) { return r.Share, !r.Auto }
 
-// getShareOrUnknown returns the share, or a number that filters refuse if it is not estimated yet.
+// getShareOrUnknown returns the noise rate, or a negative number, which filters refuse, until the rate is estimated.
 func (r Rate) getShareOrUnknown() float64 {
 	if r.Auto {
 		return -1

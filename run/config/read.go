@@ -80,13 +80,16 @@ func (c *Run) chooseDefaults(root ast.Node, settings []string) {
 	doubts := root == nil && (cmp.Or(given.Filter.Scorer, c.Filter.Scorer) != NoFilter || tuned &&
 		given.Filter.Scorer == "")
 	c.Bank.Fill = root == nil && tuned
+	if root != nil {
+		c.Validation.HoldOut = 0
+	}
 	if !doubts {
 		c.Screen = NoScreen
 	}
 	if tuned && root == nil && c.Method == Metric {
 		c.Length, c.Finetune.Augment, c.Finetune.BatchNorm = AutoLength, AutoAugmentation, AutoNorm
 		c.BackboneSolver.LR = train.LearningRate{Choose: train.Usual}
-		c.Validation.HoldOut, c.Finetune.Refit = UsualHoldOut, tunedRefit
+		c.Finetune.Refit = tunedRefit
 		if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "losses") }) {
 			c.Finetune.Loss = autoLoss
 		}

@@ -107,7 +107,7 @@ func OpenRun(dir, file string) (*Embedder, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, hint.With(
 			fmt.Errorf("%s: contains no %s, expected a folder of a finished training", dir, extraction.HeadFile),
-			"make one, or continue it with --resume: winnow train --out %s", dir)
+			"if its training was interrupted, continue it: winnow train --resume %s", dir)
 	}
 	if err != nil {
 		return nil, err

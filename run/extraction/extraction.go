@@ -34,6 +34,8 @@ type Extraction struct {
 	Config    backbone.ExtractConfig
 	DType     string // number type of the store; "": float32
 	Memory    int64  // limit in bytes for a batch; 0: the available memory
+	// Contents recognises unchanged images by size and CRC-32 instead of size and time, which a fresh checkout changes.
+	Contents bool
 
 	looks  []backbone.Look // measurements of the images of Paths that were decoded; nil: none was
 	shard  cluster.Shard   // the shard to which Paths is limited

@@ -18,7 +18,7 @@ import (
 
 // FetchOptions holds the source of a backbone's file and the callbacks of a download.
 type FetchOptions struct {
-	From     string                             // a file or a URL (ending in / for a folder); "": as published
+	From     string                             // a file or a URL (ending in / for a folder); "": the published URL
 	Accepted bool                               // the user accepts the model's licence, if it requires that
 	Note     func(fact string)                  // may be nil
 	Progress func(doneMB, totalMB, earlier int) // megabytes: done, total, and from an earlier transfer; may be nil

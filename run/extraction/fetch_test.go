@@ -17,7 +17,7 @@ import (
 	"winnow/run/extraction"
 )
 
-// known is a small backbone whose published file is part of winnow.
+// known is the name of a small backbone whose published file is in the folder of test assets.
 const known = "squeezenet1.1"
 
 func content(t *testing.T) []byte {

@@ -2,15 +2,21 @@ package extraction
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"winnow/datasets/location"
 	"winnow/features"
@@ -47,9 +53,9 @@ type seen struct {
 // batches, which changes their last bits. Update replaces a damaged store and a store of another backbone. It calls Run
 // for shards and for several views of an image.
 //
-// An image is unchanged if its file has the size and mtime recorded in the store's folder or, without a record, if it
-// is older than the store. After an interruption, the folder still holds the old store, or an unfinished store that the
-// next call continues; the next call also reads images that changed in between.
+// An image is unchanged if its file has the size and mtime (or CRC-32) recorded in the store's folder or, without a
+// record, if it is older than the store. After an interruption, the folder still holds the old store, or an
+// unfinished store that the next call continues; the next call also reads images that changed in between.
 func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 	if !e.shard.Whole() || len(e.Key().Views) > 1 {
 		return e.Run(ctx, h)
@@ -104,20 +110,35 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 // recordFiles returns seen.Files for the images as they are now.
 func (e *Extraction) recordFiles(ctx context.Context) ([]string, error) {
 	files := make([]string, len(e.Paths))
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, path := range e.Paths {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		if inner.Err() != nil {
+			break
 		}
-		if info, err := fs.Stat(e.Root, path); err == nil {
-			files[i] = fileOf(info)
-		}
+		group.Go(func() error {
+			if info, err := fs.Stat(e.Root, path); err == nil {
+				files[i] = e.describeFile(path, info)
+			}
+			return nil
+		})
 	}
-	return files, nil
+	return files, cmp.Or(group.Wait(), ctx.Err())
 }
 
-func fileOf(info fs.FileInfo) string {
+// describeFile returns the size of a file and its time of change or CRC-32. A file that cannot be read has its time.
+func (e *Extraction) describeFile(path string, info fs.FileInfo) string {
 	if h, ok := info.Sys().(*zip.FileHeader); ok {
 		return fmt.Sprintf("%d %08x", h.UncompressedSize64, h.CRC32)
+	}
+	if e.Contents && info.Mode().IsRegular() && !regular.OnlyFiles(e.Root) {
+		if f, err := e.Root.Open(path); err == nil {
+			defer f.Close()
+			sum := crc32.NewIEEE()
+			if n, err := io.Copy(sum, f); err == nil {
+				return fmt.Sprintf("%d %08x", n, sum.Sum32())
+			}
+		}
 	}
 	return files.Line(info)
 }

@@ -40,7 +40,7 @@ func (e NoiseRate) String() string {
 	return fmt.Sprintf("%.1f %% (95 %%: %.1f to %.1f %%, by %s)", 100*e.Rate, 100*e.Low, 100*e.High, e.Method)
 }
 
-// Share counts the trained weights of a network, as stored in files.
+// Share is the share of a network's weights that were trained, as stored in files.
 type Share struct {
 	From    string `json:"from"` // name of the backbone before the training
 	SHA256  string `json:"from_sha256"`

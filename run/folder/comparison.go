@@ -27,18 +27,27 @@ const (
 	Learned    = "that it was trained on"
 )
 
-// Verdict returns a sentence that compares the trained head with embeddings without training by P@1. "Better" needs
-// images that training did not use, and a difference whose 95 % interval over the queries is above 0 ([eval.Paired]).
+// Verdict returns a sentence that compares the trained head with embeddings without training, by P@1 or, if only it is
+// better, by MAP@R. "Better" needs images that training did not use, and a difference whose 95 % interval over the
+// queries is above 0 ([eval.Paired], [eval.PairedMeans]).
 func (c Comparison) Verdict() string {
 	what := "the trained head"
 	if c.FineTuned {
 		what = "the fine-tuned network"
 	}
 	trained, white, frozen := c.Trained.PrecisionAt1, c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1
+	values := fmt.Sprintf("P@1 %.4f, frozen %.4f, whitened %.4f", trained, frozen, white)
 	switch {
+	case c.ranksBetter() && c.Better() != "yes" && (c.Known == "" || trained <= max(white, frozen)):
+		known := ""
+		if c.Known != "" {
+			known = ", on the images " + c.Known
+		}
+		return fmt.Sprintf("%s is better than untrained features by MAP@R (%.4f, frozen %.4f, whitened %.4f); by P@1 "+
+			"it is not shown to be (%s)%s", what, c.Trained.MAPAtR, c.Frozen.MAPAtR, c.Whitened.MAPAtR, values[4:],
+			known)
 	case trained <= white && trained <= frozen:
-		return fmt.Sprintf("%s is NOT better than untrained features (P@1 %.4f, frozen %.4f, whitened %.4f)", what,
-			trained, frozen, white)
+		return fmt.Sprintf("%s is NOT better than untrained features (%s)", what, values)
 	case trained <= white:
 		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened %.4f)", what,
 			trained, white)
@@ -68,10 +77,18 @@ func isCertain(over ...eval.Difference) bool {
 	return !slices.ContainsFunc(over, func(d eval.Difference) bool { return d.Low <= 0 })
 }
 
-// Better returns the result of Verdict as "yes", "no" or "not shown", or "" if the trained head is better only on
-// images that training used.
+// ranksBetter reports whether the MAP@R of the trained head is certainly higher than without training.
+func (c Comparison) ranksBetter() bool {
+	return isCertain(eval.PairedMeans(c.Trained.Precisions, c.Frozen.Precisions),
+		eval.PairedMeans(c.Trained.Precisions, c.Whitened.Precisions))
+}
+
+// Better returns whether the trained head has a higher P@1: "yes", "no" or "not shown", or "" if it is better only by
+// MAP@R or only on images that training used.
 func (c Comparison) Better() string {
 	switch {
+	case c.Trained.PrecisionAt1 <= max(c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1) && c.ranksBetter():
+		return ""
 	case c.Trained.PrecisionAt1 <= max(c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1):
 		return "no"
 	case c.Known != "":
@@ -82,15 +99,22 @@ func (c Comparison) Better() string {
 	return "not shown"
 }
 
-// Print writes the comparison as a table.
+// Print writes the comparison as a table, with 95 % intervals over the queries.
 func (c Comparison) Print(w io.Writer) {
-	fmt.Fprintf(w, "%-10s %8s %8s %8s %8s\n", "validation", "P@1", "R-Prec", "MAP@R", "R@8")
+	fmt.Fprintf(w, "%-10s  %6s  %-16s  %6s  %s\n", "validation", "P@1", "95 %", "MAP@R", "95 %")
 	for _, row := range []struct {
 		name string
 		r    eval.Retrieval
 	}{{FrozenRow, c.Frozen}, {WhitenedRow, c.Whitened}, {TrainedRow, c.Trained}} {
-		fmt.Fprintf(w, "%-10s %8.4f %8.4f %8.4f %8.4f\n", row.name, row.r.PrecisionAt1, row.r.RPrecision, row.r.MAPAtR,
-			row.r.Recall[8])
+		right := 0
+		for _, hit := range row.r.Hits {
+			if hit {
+				right++
+			}
+		}
+		first, all := eval.Share(right, max(len(row.r.Hits), 1)), eval.PairedMeans(row.r.Precisions, nil)
+		fmt.Fprintf(w, "%-10s  %6.4f  %6.4f to %6.4f  %6.4f  %6.4f to %6.4f\n", row.name, first.Mean, first.Low,
+			first.High, all.Mean, max(all.Low, 0), min(all.High, 1))
 	}
 }
 

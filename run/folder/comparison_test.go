@@ -61,3 +61,27 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// Where only MAP@R is certainly better, the verdict says so, and P@1 does not decide.
+func TestVerdictByRanking(t *testing.T) {
+	rank := func(right int, ap float64) eval.Retrieval {
+		r := eval.Retrieval{PrecisionAt1: float64(right) / 100, MAPAtR: ap, Hits: make([]bool, 100),
+			Precisions: make([]float64, 100)}
+		for i := range r.Hits {
+			r.Hits[i], r.Precisions[i] = i < right, ap+0.1*float64(i%2)
+		}
+		return r
+	}
+	c := Comparison{Frozen: rank(90, 0.2), Whitened: rank(91, 0.22), Trained: rank(90, 0.6)}
+	for _, known := range []string{"", ChoseState} {
+		c.Known = known
+		v := c.Verdict()
+		if strings.Contains(v, "NOT") || !strings.Contains(v, "better than untrained features by MAP@R (0.6000") ||
+			!strings.Contains(v, known) || c.Better() != "" {
+			t.Errorf("%q, %q", v, c.Better())
+		}
+	}
+	if c.Trained = rank(90, 0.22); c.Better() != "no" || !strings.Contains(c.Verdict(), "NOT better") {
+		t.Errorf("%q, %q", c.Verdict(), c.Better())
+	}
+}

@@ -96,7 +96,7 @@ func Taken(dir string) error {
 		file = names[0]
 	}
 	return hint.With(fmt.Errorf("train: %s: there is a run in this folder already (%s)", dir, file),
-		"continue it: --resume; delete it: --overwrite; or choose another --out")
+		"continue it: winnow train --resume %s; delete it: --overwrite; or choose another --out", dir)
 }
 
 // Sum returns the checksum of settings and data in a run's config.yaml, "" if the file cannot be read.

@@ -156,7 +156,7 @@ func Read(dir string, last bool) (*Run, error) {
 // refuseUnfinished returns the error for a run that lacks a file which a training writes at its end.
 func refuseUnfinished(dir, file string) error {
 	return hint.With(fmt.Errorf("%s: contains no %s: the training is not finished", dir, file),
-		"continue it: winnow train --config %s --out %s --resume", filepath.Join(dir, ConfigFile), dir)
+		"continue it: winnow train --resume %s", dir)
 }
 
 // sumLine is the start of the first line of config.yaml, a comment. The checksum behind it identifies the heads of the

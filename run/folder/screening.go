@@ -19,8 +19,8 @@ type Screening struct {
 	Left   float64 `json:"wrong_of_rest"` // expected share of wrong labels among the others
 }
 
-// WholeRate returns the share of wrong labels among all labels of a run: all flagged labels, and the share rest of the
-// others. Without screening it is rest.
+// WholeRate returns the share of wrong labels among all labels of a run. It counts all flagged labels as wrong; rest is
+// the share of wrong labels among the others. Without screening WholeRate returns rest.
 func (f Facts) WholeRate(rest float64) float64 {
 	s := f.Screening
 	if s == nil || s.Judged == 0 {

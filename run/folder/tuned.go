@@ -59,12 +59,12 @@ func (r *Run) TunedBackbone(headFile string, meta models.HeadMeta) (*models.Back
 	b, err := extraction.TunedBackbone(path, meta)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, hint.With(fmt.Errorf("%s: contains no %s, which %s was trained with", r.Dir, BackboneFile(headFile),
-			headFile), "restore it, or continue the training, which writes it again: winnow train --out %s --resume",
+			headFile), "restore it, or continue the training, which writes it again: winnow train --resume %s",
 			r.Dir)
 	}
 	if err != nil {
 		return nil, hint.With(err, "a file was not completely written, or the files are of two runs: continue the "+
-			"training, which writes both again: winnow train --out %s --resume", r.Dir)
+			"training, which writes both again: winnow train --resume %s", r.Dir)
 	}
 	b.Name = r.tunedName()
 	return b, nil

@@ -68,7 +68,7 @@ func (s *Sweep) sameAsBefore(dry bool) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return text.JSON(w, now) })
 }
 
-// findDifference returns what makes the trainings of two commands not comparable, "" if they are comparable.
+// findDifference returns the first difference that makes the trainings of two commands incomparable, or "".
 func (m memory) findDifference(now memory) (what string) {
 	keys := func(m memory) (list []string) {
 		for _, a := range m.Axes {
@@ -81,9 +81,9 @@ func (m memory) findDifference(now memory) (what string) {
 		was, is any
 	}{
 		{"settings: " + m.Shared.String(), m.Shared, now.Shared},
-		{"settings in the file of settings", m.Config, now.Config},
+		{"settings in the --config file", m.Config, now.Config},
 		{"images, labels or splits", m.Images, now.Images}, {"features", m.Features, now.Features},
-		{"axes", keys(m), keys(now)}, {"points: a grid and draws", m.Draws > 0, now.Draws > 0},
+		{"axes", keys(m), keys(now)}, {"points: a grid or random draws", m.Draws > 0, now.Draws > 0},
 	} {
 		if !reflect.DeepEqual(c.was, c.is) {
 			what = cmp.Or(what, c.what)

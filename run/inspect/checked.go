@@ -44,6 +44,18 @@ type Random struct {
 	Rate   float64 `json:"rate"` // share of wrong labels; Low and High are its 95 % interval
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
+	// Still is the interval of labels that are still wrong. Rate, Low and High count checked images by their present
+	// label: where the checked errors are fixed, these images no longer represent the others.
+	Still Remaining `json:"still_wrong"`
+}
+
+// Remaining is the 95 % interval of the labels that are still wrong: the errors that random checks found in all labels,
+// as given when people checked them, without the errors fixed since.
+type Remaining struct {
+	Labels int `json:"labels"`
+	Fixed  int `json:"fixed"` // labels decided to be wrong that now are as decided
+	Low    int `json:"low"`
+	High   int `json:"high"`
 }
 
 // learnFromDecisions takes people's decisions about some labels as certain, and scores the other labels again by the
@@ -203,15 +215,15 @@ func (a *Report) rejudgeLabels(s *learn.State, names []string) {
 		e.Rank = i + 1
 		switch {
 		case e.Checked != "":
-			e.Dropped = false
+			e.Flagged = false
 		case a.Asked:
-			e.Dropped = i < asked
+			e.Flagged = i < asked
 		case e.Unjudged || a.Blind || e.CopyVerdict == suspects.Look:
-			e.Dropped = false
+			e.Flagged = false
 		case probable || called == 0:
-			e.Dropped = wrong[e.Row] > 0.5 && (e.Suggested != e.Given || e.Outlier)
+			e.Flagged = wrong[e.Row] > 0.5 && (e.Suggested != e.Given || e.Outlier)
 		default: // without probabilities, checked images take places among the first called
-			e.Dropped = i < called && (e.Suggested != e.Given || e.Outlier)
+			e.Flagged = i < called && (e.Suggested != e.Given || e.Outlier)
 		}
 	}
 }
@@ -255,7 +267,7 @@ func (a *Report) settleChecked() {
 				p = e.SuggestedProbability
 			}
 		}
-		e.Dropped, e.Suggested, e.SuggestedProbability, e.SuggestedScore = e.Given != is, is, p, p
+		e.Flagged, e.Suggested, e.SuggestedProbability, e.SuggestedScore = e.Given != is, is, p, p
 	}
 }
 
@@ -268,7 +280,7 @@ func (a *Report) findRandomChecks(at map[int]datasets.Checked) *Random {
 		sums[i] = sha256.Sum256([]byte(a.Images[i].Path))
 	}
 	slices.SortFunc(drawn, func(i, j int) int { return bytes.Compare(sums[i][:], sums[j][:]) })
-	r := &Random{}
+	r, given := &Random{}, 0 // labels of drawn images that were wrong when they were checked
 	for _, i := range drawn[:min(Checked, len(drawn))] {
 		k, ok := at[a.ids[a.Images[i].Row]]
 		if !ok || k.Elsewhere {
@@ -277,9 +289,24 @@ func (a *Report) findRandomChecks(at map[int]datasets.Checked) *Random {
 		if r.Images++; !k.Right {
 			r.Wrong++
 		}
+		if !a.checks.By[a.Images[i].Path].Right {
+			given++
+		}
 	}
 	share := learn.Share(r.Wrong, r.Images)
 	r.Rate, r.Low, r.High = share.Estimate, share.Low, share.High
+	n, open, s := float64(len(a.Images)), 0, &r.Still
+	s.Labels = len(a.Images)
+	for id, k := range at {
+		if !k.Right {
+			open++
+		} else if !a.checks.By[a.data.Samples[id].Path].Right {
+			s.Fixed++
+		}
+	}
+	share = learn.Share(given, r.Images)
+	s.Low = max(int(share.Low*n)-s.Fixed, open)
+	s.High = max(int(math.Ceil(share.High*n))-s.Fixed, s.Low)
 	return r
 }
 
@@ -292,7 +319,7 @@ func (a *Report) recountWrong(s *learn.State) {
 		if e.Unjudged = e.Unjudged && e.Checked == ""; e.Unjudged {
 			a.Unjudged++
 		}
-		if e.Dropped {
+		if e.Flagged {
 			a.CalledWrong++
 		}
 	}

@@ -30,7 +30,7 @@ func (m *material) readImages(ctx context.Context, in Input, h Host) error {
 	if err != nil {
 		return fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Images)
 	}
-	opts := datasets.ReadOptions{Names: in.Columns, Root: in.Root, Note: h.Note}
+	opts := datasets.ReadOptions{Names: in.Columns, Root: in.Root, Note: h.Note, Conflicts: in.Conflicts}
 	if layout == datasets.Shards || layout == datasets.Folder { // list a large folder only once
 		opts.Once = ctx
 	}
@@ -62,7 +62,7 @@ func (m *material) readImages(ctx context.Context, in Input, h Host) error {
 	if err != nil {
 		return err
 	}
-	e.From, e.Out, e.Memory = root, in.Features, m.options.MaxMem
+	e.From, e.Out, e.Memory, e.Contents = root, in.Features, m.options.MaxMem, in.Contents
 	if err := e.Fit(ctx, h.Host, func() (*datasets.Dataset, error) { return whole, nil }); err != nil {
 		return err
 	}

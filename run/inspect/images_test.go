@@ -373,7 +373,7 @@ func TestSummaryOfNone(t *testing.T) {
 // labels nor a number of certain ones.
 func TestSentences(t *testing.T) {
 	suspect := func(score float64) suspects.Suspect {
-		return suspects.Suspect{Given: "cat", Suggested: "dog", Score: score, Dropped: true}
+		return suspects.Suspect{Given: "cat", Suggested: "dog", Score: score, Flagged: true}
 	}
 	right := suspects.Suspect{Given: "cat", Suggested: "cat", Score: 0.99}
 	expected := 1.6
@@ -398,9 +398,8 @@ func TestSentences(t *testing.T) {
 		{inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Check: "check it",
 			Images:    []suspects.Suspect{right, right, {Given: "owl", Unjudged: true}},
 			Detection: &eval.Detection{Samples: 3}},
-			"None of 2 labels looks wrong.|" + unseen + "; checking 60 random images counts them: check it|" +
-				"No label has a probability of 20 % or more of being wrong.|The manifest has the true labels: none " +
-				"of 3 labels is wrong.|Not scored: 1 image of owl, without another image of the class to compare with."},
+			"None of 2 labels looks wrong.|No label has a probability of 20 % or more of being wrong.|" + unseen +
+				"; checking 60 random images counts them: check it|The manifest has the true labels: none of 3 labels is wrong.|Not scored: 1 image of owl, without another image of the class to compare with."},
 		{inspect.Report{Scorer: "fitted", Unjudged: 3, Images: []suspects.Suspect{{Given: "owl", Unjudged: true},
 			{Given: "cat", Unjudged: true}, {Given: "cat", Unjudged: true}}},
 			"No label can be scored: fewer than two classes have two images or more.|" +
@@ -413,8 +412,8 @@ func TestSentences(t *testing.T) {
 				"No label has a probability of 20 % or more of being wrong."},
 		{inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{Low: 0.04, High: 0.9}, Images: uneven},
 			"1 of 41 labels looks wrong.|It is wrong with a probability of 60 %.|At least 1 of all 41 labels must be wrong " +
-				"(95 % confidence).|" + unseen + ".|The first 2 of the list are worth a review: each may be wrong with " +
-				"a probability of 20 % or more.|Too few images to find most label errors among them: owl (1)."},
+				"(95 % confidence).|The first 2 of the list are worth a review: each may be wrong with a probability " +
+				"of 20 % or more.|" + unseen + ".|Too few images to find most label errors among them: owl (1)"},
 	} {
 		if diff := cmp.Diff(c.want, strings.Join(c.a.Sentences(), "|")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -67,7 +67,11 @@ type Input struct {
 
 	Names   string         // file with names of the classes, a parameter of [classnames.Choose]
 	Columns datasets.Names // column names of a table in Images or Manifest; none: the default names
-	Tuning  Tuning         // fine-tuning of the backbone; with Images or Features
+	// Contents recognises unchanged Images by their content ([extraction.Extraction.Contents]).
+	Contents bool
+	// Conflicts accepts Images with two labels; the rows after the first are in the Repeats of [Report.Dataset].
+	Conflicts bool
+	Tuning    Tuning // fine-tuning of the backbone; with Images or Features
 
 	Checks *datasets.Checks // earlier decisions of people about the labels; nil: none
 }
@@ -263,7 +267,7 @@ func (m *material) useFilter(r *folder.Run, note func(string, ...any)) error {
 		return hint.Unfit("scorer", "%q is no scorer of an audit, expected one of %s", m.options.Scorer,
 			strings.Join(audit.Names(), ", "))
 	case m.options.Scorer != "":
-		f.Scorer, f.Threshold = m.options.Scorer, filters.ThresholdSTRM
+		f.Scorer, f.Threshold = m.options.Scorer, filters.ThresholdMedian
 	}
 	m.options.Scorer, m.options.Filter, m.options.Rate = f.Scorer, &f, &f.Rate
 	return f.Validate()

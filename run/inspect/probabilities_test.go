@@ -99,10 +99,10 @@ func TestProbabilitiesInEveryForm(t *testing.T) {
 		} else if form.labels != labelled {
 			want = []string{"2", "1.0", "0.0"}
 		}
-		if diff := cmp.Diff(want, []string{e.Path, e.Given, e.Suggested}); diff != "" || !e.Dropped ||
-			a.Images[1].Dropped || a.Scorer != "probabilities" {
-			t.Errorf("%s: %s, flagged %v and %v (-want +got):\n%s", form.name, a.Scorer, e.Dropped,
-				a.Images[1].Dropped, diff)
+		if diff := cmp.Diff(want, []string{e.Path, e.Given, e.Suggested}); diff != "" || !e.Flagged ||
+			a.Images[1].Flagged || a.Scorer != "probabilities" {
+			t.Errorf("%s: %s, flagged %v and %v (-want +got):\n%s", form.name, a.Scorer, e.Flagged,
+				a.Images[1].Flagged, diff)
 		}
 		if rest := strings.TrimSuffix(told, "no class statistics: there are no features of the "+
 			"images\n"); rest != form.told {

@@ -90,7 +90,7 @@ func (a *Report) nameResult(result audit.Result, ids []int, m *material, note fu
 	a.Scorer, a.Why, a.Blind = result.Scorer, result.Why, result.Blind
 	a.Rate, a.Asked, a.Alike, a.Unjudged = result.Rate, result.Asked, result.Alike, result.Unjudged
 	for _, s := range result.Suspects {
-		if s.Dropped {
+		if s.Flagged {
 			a.CalledWrong++
 		}
 	}

@@ -25,9 +25,10 @@ func (a *Report) Sentences() []string {
 		if len(called) > 0 {
 			list = append(list, a.howSure(called))
 		}
-		list = append(list, a.howMany()...)
-		if far := a.howFar(len(called)); far != "" {
-			list = append(list, far)
+		for _, s := range []string{a.howMany(len(called)), a.howFar(len(called)), a.explainUnseen(len(called))} {
+			if s != "" {
+				list = append(list, s)
+			}
 		}
 	}
 	if d := a.Detection; d != nil && d.Wrong > 0 {
@@ -68,38 +69,48 @@ func (a *Report) formatWrongHeadline(called int) string {
 	return fmt.Sprintf("%d of %d labels look wrong.", called, judged)
 }
 
-// howMany returns the estimate of how many of all labels are wrong. Unless label errors spread evenly over the classes,
-// it has no upper end: errors that people make again and again look like similar classes.
-func (a *Report) howMany() []string {
+// howMany returns the estimate of how many of all labels are wrong, "" if there is none. called is the number of
+// flagged labels.
+func (a *Report) howMany(called int) string {
 	n, judged := a.Noise, len(a.Images)-a.Unjudged
 	if n == nil {
-		return []string{"How many labels are wrong is unknown."}
+		return "How many labels are wrong is unknown."
 	}
 	low, high := math.Floor(n.Low*float64(judged)), math.Ceil(n.High*float64(judged))
-	if c := a.Checked; c != nil && c.Random != nil {
-		return []string{fmt.Sprintf("Of all %d labels, %.0f to %.0f are wrong (%s to %s %%), with 95 %% confidence: "+
-			"%d of %d random images were.", judged, low, high, formatPercent(n.Low), formatPercent(n.High),
-			c.Random.Wrong, c.Random.Images)}
-	}
-	if a.Alike {
+	switch c := a.Checked; {
+	case c != nil && c.Random != nil:
+		return fmt.Sprintf("Of all %d labels, %.0f to %.0f are wrong (%s to %s %%), with 95 %% confidence: %d of %d "+
+			"random images were.", judged, low, high, formatPercent(n.Low), formatPercent(n.High), c.Random.Wrong,
+			c.Random.Images)
+	case a.spreadsEvenly(called):
 		expected := ""
 		if a.ExpectedWrong != nil {
 			expected = fmt.Sprintf(", %.0f expected", *a.ExpectedWrong)
 		}
-		return []string{fmt.Sprintf("Of all %d labels, %.0f to %.0f are wrong (95 %% confidence%s), as the label "+
-			"errors spread evenly over all classes.", judged, low, high, expected)}
+		return fmt.Sprintf("Of all %d labels, %.0f to %.0f are wrong (95 %% confidence%s), as the label errors spread "+
+			"evenly over all classes.", judged, low, high, expected)
+	case low > 0:
+		return fmt.Sprintf("At least %.0f of all %d labels must be wrong (95 %% confidence).", low, judged)
 	}
-	var list []string
-	if low > 0 {
-		list = append(list, fmt.Sprintf("At least %.0f of all %d labels must be wrong (95 %% confidence).", low,
-			judged))
+	return ""
+}
+
+// spreadsEvenly reports whether label errors are found and spread evenly over all classes, so that the estimate has an
+// upper end.
+func (a *Report) spreadsEvenly(called int) bool { return a.Alike && called > 0 }
+
+// explainUnseen returns a sentence on the label errors that the estimate cannot count, "" if it counts all: errors that
+// people repeat look like similar classes.
+func (a *Report) explainUnseen(called int) string {
+	if a.Noise == nil || a.spreadsEvenly(called) || a.Checked != nil && a.Checked.Random != nil {
+		return ""
 	}
 	const unseen = "Errors that people repeat, such as one class taken for another, look like similar classes and " +
 		"are not counted"
 	if a.Check == "" {
-		return append(list, unseen+".")
+		return unseen + "."
 	}
-	return append(list, fmt.Sprintf("%s; checking %d random images counts them: %s", unseen, Checked, a.Check))
+	return fmt.Sprintf("%s; checking %d random images counts them: %s", unseen, Checked, a.Check)
 }
 
 // worthwhile is the least probability of a label error that is worth a reviewer's time: one image in five.
@@ -162,7 +173,7 @@ func (a *Report) listSmallClasses() (list []string) {
 			text.Plural(a.Unjudged, "image"), formatExamples(single)))
 	}
 	if len(small) > 0 && !a.Blind {
-		list = append(list, "Too few images to find most label errors among them: "+formatExamples(small)+".")
+		list = append(list, "Too few images to find most label errors among them: "+formatExamples(small))
 	}
 	return list
 }

@@ -10,6 +10,7 @@ import (
 	"winnow/audit"
 	"winnow/audit/findings"
 	"winnow/audit/suspects"
+	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/internal/text"
@@ -26,7 +27,7 @@ const (
 // Called returns the images whose labels are flagged, most suspect first.
 func (a *Report) Called() (list []suspects.Suspect) {
 	for _, e := range a.Images {
-		if e.Dropped {
+		if e.Flagged {
 			list = append(list, e)
 		}
 	}
@@ -145,6 +146,9 @@ func shownPath(path string) string {
 // Source returns the folder, the .zip file or the manifest that was audited.
 func (a *Report) Source() location.Source { return a.from }
 
+// Dataset returns the audited images as they were read.
+func (a *Report) Dataset() *datasets.Dataset { return a.source }
+
 // Root returns the folder or the .zip file of the images.
 func (a *Report) Root() location.Source { return imageroot.Resolve(a.root, a.from) }
 
@@ -184,7 +188,7 @@ type suggestedMost struct {
 func mostSuggested(images []suspects.Suspect) map[string]suggestedMost {
 	pairs, out := map[[2]string]int{}, map[string]suggestedMost{}
 	for _, e := range images {
-		if !e.Dropped {
+		if !e.Flagged {
 			continue
 		}
 		s := out[e.Given]

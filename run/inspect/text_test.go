@@ -18,9 +18,9 @@ func TestPrintAudit(t *testing.T) {
 	a := &inspect.Report{Scorer: "centres", Noise: &folder.NoiseRate{Method: "ranks", Rate: 0.25, Low: 0.1, High: 0.4},
 		Images: []suspects.Suspect{
 			{Rank: 1, Path: "lon\nb.jpg", Given: "dög", Suggested: "cat", Score: 0.0001, SuggestedScore: &sure,
-				Dropped: true, Outlier: true},
+				Flagged: true, Outlier: true},
 			{Rank: 2, Path: "a.jpg", Given: "dög", Suggested: "a\nowl", Score: 0.25, SuggestedScore: &half,
-				Dropped: true, CopyGroup: 1, CopyVerdict: suspects.Wrong},
+				Flagged: true, CopyGroup: 1, CopyVerdict: suspects.Wrong},
 			{Rank: 3, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half, CopyGroup: 2,
 				CopyVerdict: suspects.Look},
 			{Rank: 4, Path: "d.jpg", Given: "cat", Suggested: "cat", Score: 1, SuggestedScore: &sure, CopyGroup: 3},
@@ -34,8 +34,8 @@ func TestPrintAudit(t *testing.T) {
 		}}
 	const want = `2 of 4 labels look wrong.
 Expect 2 of these 2 to be wrong (87 %); for 1 of them the probability is above 99 %.
-Errors that people repeat, such as one class taken for another, look like similar classes and are not counted.
 The first 3 of the list are worth a review: each may be wrong with a probability of 20 % or more.
+Errors that people repeat, such as one class taken for another, look like similar classes and are not counted.
 Most are in dög (2 of 2).
 
 most suspect  given  suggested  given is right

@@ -32,8 +32,8 @@ func asJSON(t *testing.T, a *inspect.Report) string {
 	return out.String()
 }
 
-// An audit with fine-tuned networks finds misplaced images. An audit that was stopped between folds continues to the
-// same bytes. A finished fold is trained again only if something that it depends on has changed or its file is damaged.
+// An audit with fine-tuned networks finds misplaced images. If it is stopped between folds and continued, the bytes are
+// the same. A finished fold is trained again only if something that it depends on has changed or its file is damaged.
 func TestFinetunedFoldsAreKept(t *testing.T) {
 	photos, wrong := drawChecked(t, flat)
 	whole := newTuned(t, photos, "")

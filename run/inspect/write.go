@@ -17,7 +17,8 @@ import (
 
 // Files holds the names and options of the files that an audit writes.
 type Files struct {
-	Out, Clean string // list of suspects and corrected manifest; "": not written
+	Out, Clean string // list of suspects; corrected manifest or, if it names a folder, class folders; "": not written
+	By         string // how Clean gets its images if it is a folder (datasets.FolderOut)
 	Cut        audit.Cut
 	Relabel    bool // in Clean, relabel the suspects instead of dropping them
 	Top        int  // number of suspects to print
@@ -26,7 +27,7 @@ type Files struct {
 // Save writes the files.
 func (a *Report) Save(ctx context.Context, f Files, note func(format string, args ...any)) error {
 	if f.Clean != "" {
-		did, err := a.writeCorrected(ctx, f.Clean, f.Cut, f.Relabel)
+		did, folder, err := a.writeCorrected(ctx, f)
 		if err != nil {
 			return err
 		}
@@ -36,6 +37,9 @@ func (a *Report) Save(ctx context.Context, f Files, note func(format string, arg
 		}
 		note("%s: %d of %d audited images %s, %d rows", f.Clean, did.Dropped+did.Relabelled, len(a.Images), what,
 			did.Rows)
+		if folder != nil {
+			note("%s", folder.Text())
+		}
 		n := 0
 		for split, changed := range did.Changed {
 			if split != datasets.Train && split != "" {
@@ -47,7 +51,7 @@ func (a *Report) Save(ctx context.Context, f Files, note func(format string, arg
 				"with metrics on the old labels", n)
 		}
 		if n := len(a.groupsByKind().look); n > 0 {
-			note("%s: in %s of duplicates the labels contradict each other and none is clearly likelier: they are "+
+			note("%s: %s of duplicates with contradicting labels, none of which is clearly likelier: these labels are "+
 				"unchanged, decide by eye", f.Clean, text.Plural(n, "group"))
 		}
 	}
@@ -87,16 +91,20 @@ func (a *Report) WriteJSON(w io.Writer) error {
 	return to.Encode(&whole)
 }
 
-// writeCorrected writes the audited manifest to a file ([datasets.FixTo]). It drops the images that a cut selects, or
-// with relabel gives them their suggested labels. Labels that people found wrong are fixed as they decided. All other
-// rows and columns are unchanged.
-func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Fixed, error) {
-	taken, err := a.result.Take(cut)
+// IsClassFolders reports whether the images lie in class folders.
+func (a *Report) IsClassFolders() bool { return a.source.IsClassFolders() }
+
+// writeCorrected writes the audited manifest to a file or folder ([datasets.FixTo], [datasets.FixFolder]). It drops
+// the images that a cut selects, or with relabel gives them their suggested labels. Labels that people found wrong are
+// fixed as they decided. All other rows and columns are unchanged.
+func (a *Report) writeCorrected(ctx context.Context, f Files) (did datasets.Fixed, folder *datasets.FixedFolder,
+	err error) {
+	taken, err := a.result.Take(f.Cut)
 	if err != nil {
-		return datasets.Fixed{}, err
+		return did, nil, err
 	}
-	if len(taken) == len(a.source.Samples) && !relabel {
-		return datasets.Fixed{}, fmt.Errorf("audit: clean: all %d images of %s would be dropped, expected "+
+	if len(taken) == len(a.source.Samples) && !f.Relabel {
+		return did, nil, fmt.Errorf("audit: clean: all %d images of %s would be dropped, expected "+
 			"some to remain", len(taken), a.from)
 	}
 	made := map[int]datasets.Decision{}
@@ -104,7 +112,7 @@ func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, r
 	if a.Checked != nil {
 		m, err := a.checks.Match(a.source)
 		if err != nil {
-			return datasets.Fixed{}, err
+			return did, nil, err
 		}
 		maps.Copy(made, m.Decisions())
 	}
@@ -115,15 +123,19 @@ func (a *Report) writeCorrected(ctx context.Context, to string, cut audit.Cut, r
 		if s.CopyVerdict == suspects.Look || s.CopyVerdict == suspects.Kept { // its label may be the right one
 			continue
 		}
-		if !relabel {
+		if !f.Relabel {
 			made[a.ids[s.Row]] = datasets.Decision{Drop: true}
 		} else if s.Suggested != s.Given {
 			made[a.ids[s.Row]] = datasets.Decision{Label: s.Suggested}
 		}
 	}
-	did, err := datasets.FixTo(ctx, to, a.from, a.source, made)
-	if err != nil {
-		return did, fmt.Errorf("audit: %s: %w", to, err)
+	if datasets.IsFolderOut(f.Clean) {
+		did, folder, err = datasets.FixFolder(ctx, datasets.FolderOut{Path: f.Clean, By: f.By}, a.from, a.source, made)
+	} else {
+		did, err = datasets.FixTo(ctx, f.Clean, a.from, a.source, made)
 	}
-	return did, nil
+	if err != nil {
+		return did, nil, fmt.Errorf("audit: %s: %w", f.Clean, err)
+	}
+	return did, folder, nil
 }

@@ -88,7 +88,7 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of fo
 	return e, nil
 }
 
-// Askers returns the rows of the queries whose label another image of the gallery has.
+// Askers returns the rows of the queries that share their label with another image of the gallery.
 func Askers(of folder.Asked[features.Set]) (rows []int) {
 	gallery := of.Query
 	if of.Gallery != nil {

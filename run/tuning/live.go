@@ -103,11 +103,11 @@ func (t *Live) chooseChunkSize() int {
 	return t.Settings.Chunk
 }
 
-// peerEncoder loads a second network, which starts from the weights of the first network. If these are random, it
-// shuffles them: independent draws from one distribution are equally likely in any order.
+// peerEncoder loads a second network, which starts from the weights of the first network. Random weights
+// are shuffled: independent draws from one distribution are equally likely in any order.
 func (t *Live) peerEncoder(h *head.Head, in Input) (_ Encoder, err error) {
 	if t.peer, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
-		return nil, fmt.Errorf("finetune: %s, a second time: %w", t.Backbone.Name, err)
+		return nil, fmt.Errorf("finetune: loading %s as the second network: %w", t.Backbone.Name, err)
 	}
 	if t.Drawn {
 		for _, p := range t.peer.Params() {

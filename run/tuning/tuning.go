@@ -117,7 +117,7 @@ func normStatistics(g *graph.Graph) (found, fresh bool) {
 // Use sets the runtime of the networks.
 func (t *Live) Use(rt *ort.Runtime) { t.rt = rt }
 
-// batchNorm returns how batch normalization is trained.
+// batchNorm returns the options for training batch normalization.
 func (t *Live) batchNorm() gradient.BatchNorm {
 	if t.Settings.BatchNorm == config.TrainNorm {
 		return gradient.BatchNorm{Train: true, Momentum: t.Settings.Momentum}

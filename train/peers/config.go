@@ -62,7 +62,7 @@ type Config struct {
 	Epoch      int     `yaml:"epoch"` // steps per epoch
 }
 
-// Default returns a method's published settings (METHODS 12), for a rate of one half and epochs of one step.
+// Default returns a method's published settings (METHODS 12), for a noise rate of one half and epochs of one step.
 // The papers do not give the length of the estimate's first stage; here it is ten epochs. The warm-up of Co-teaching+
 // is the published value for CIFAR-100, the published data set with the most classes.
 func Default(method string) Config {

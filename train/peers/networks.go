@@ -14,9 +14,9 @@ import (
 	"winnow/train"
 )
 
-// Networks is the encoder that the trainer trains with a method. Its rows are the logits of all networks side
-// by side, n×(networks·C); the gradients of all networks are clipped together. The head of the first network is the
-// result; the second network only teaches it. Only one goroutine may use a Networks at a time.
+// Networks is the encoder of training with peer networks, such as co-teaching. For n images of C classes its output has
+// n×(networks·C) values: the logits of all networks side by side. The gradients of all networks are clipped together.
+// The result is the head of the first network; the second only teaches it. Not safe for use by several goroutines.
 type Networks struct {
 	cfg     Config
 	classes int

@@ -137,7 +137,7 @@ func (c Config) Validate() error {
 	check.That(c.Average >= 0 && c.Average < 1, "average", c.Average, "a share from 0 to below 1")
 	check.That(c.Trust >= 0 && c.Trust <= 1, "trust", c.Trust, "a share up to 1, or 0 for the share of clean labels")
 	check.That(c.SecondStage == 0 || c.SecondStage > c.WarmUp, "second_stage", c.SecondStage,
-		fmt.Sprintf("0 for none, or more epochs than the %d of the warm-up", c.WarmUp))
+		fmt.Sprintf("0 for none, or more epochs than the warm-up, which has %d", c.WarmUp))
 	check.That(c.Bootstrap >= 0 && c.Bootstrap < 1, "bootstrap", c.Bootstrap, "a share from 0 to below 1")
 	check.That(c.Epoch >= 1, "epoch", c.Epoch, "at least 1 step")
 	for _, w := range []struct {

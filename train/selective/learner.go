@@ -21,9 +21,9 @@ const blocks = 5
 // predictions. W is drawn at random; b starts at 0.
 const classifierLength = 4
 
-// Learner is the encoder that the trainer trains with a method: a head and a classifier. The row of an image holds
-// the embeddings and logits of all the image's blocks, n×5(D+C), with 0 in blocks that a step does not
-// need. Only one goroutine may use a Learner at a time.
+// Learner is the encoder that Sel-CL and TCL train: a head and a classifier. For n images its output has n×5(D+C)
+// values: the embeddings (D) and logits (C) of the image's 5 blocks. Blocks that a step does not need are 0. Only one
+// goroutine may use a Learner at a time.
 type Learner struct {
 	cfg        Config
 	classes    int

@@ -10,8 +10,8 @@ import (
 )
 
 // deriveRule returns the rule of a node whose inputs are broadcast. It has one formula for the gradient of each input
-// (see [call.addFormula]). A node with one input does not broadcast. A formula that calls "own" sums over the repeated
-// axes itself.
+// (see [call.addFormula]). A node with one input does not broadcast. Otherwise the gradient is summed over the repeated
+// axes: where the formula calls the function own, or else at its end.
 func deriveRule(formulas ...string) rule {
 	return func(c *call) error {
 		if len(formulas) == 1 {

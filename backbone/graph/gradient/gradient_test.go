@@ -204,7 +204,7 @@ func TestRefused(t *testing.T) {
 			func(n *network, _ string) string {
 				return n.node("Neg", n.x)
 			}},
-		{"pad by a weight", "its value", func(n *network, w string) string {
+		{"pad by a weight", "the fill value", func(n *network, w string) string {
 			return n.node("Pad", n.x, ints(n.b, 0, 1, 0, 0), n.node("ReduceSum", w))
 		}},
 		{"limits move", "limits depend on a weight", func(n *network, w string) string {

@@ -12,10 +12,10 @@ import (
 	"winnow/backbone/ort"
 )
 
-// networkLimit is the limit for the relative error of each weight's gradient in float32 against torch's in float64.
-// For these inputs no decision of the network (the sign before a Relu, the maximum of a window) is closer than six
-// rounding errors (except three of 4.6 million in googlenet-bvlc), so only rounding errors remain. A single different
-// decision would cost 10⁻³ to 10⁻², also in torch's own float32.
+// networkLimit limits the relative error of winnow's float32 gradients, compared with torch's float64 gradients.
+// Relu and max pooling choose between values. In these inputs the values differ by more than six rounding errors
+// (except three pairs of 4.6 million in googlenet-bvlc), so both libraries choose the same. A single different choice
+// would cause a relative error of 10⁻³ to 10⁻², as in torch's own float32.
 const networkLimit = 1e-4
 
 // networks returns the names of the files with torch's results.

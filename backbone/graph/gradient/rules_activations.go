@@ -8,7 +8,7 @@ import (
 // deriveClip passes the gradient where the output is strictly between the limits, as torch's ReLU6 does.
 func deriveClip(c *call) error {
 	if c.wantsGrad(1) || c.wantsGrad(2) {
-		return errors.New("its limits depend on a weight, expected constants")
+		return errors.New("the limits depend on a weight, expected constants")
 	}
 	y := c.Outputs[0]
 	if b, ok := c.r.limits(c.Node); ok && c.planes(y) {

@@ -188,7 +188,7 @@ func derivePad(c *call) error {
 // readPads returns the padding before and after each axis: an attribute before operator set 11, an input since.
 func (c *call) readPads(rank int) (before, after []int64, err error) {
 	if c.wantsGrad(2) {
-		return nil, nil, fmt.Errorf("its value %q depends on a weight, expected a constant", c.inputName(2))
+		return nil, nil, fmt.Errorf("the fill value %q depends on a weight, expected a constant", c.inputName(2))
 	}
 	if rank == 0 {
 		return nil, nil, fmt.Errorf("%q: %w", c.inputName(0), errRank)

@@ -72,8 +72,9 @@ func Command() *cli.Command {
 			term.Flag(&o.Audit.Seed, "seed", "seed `N` of the folds and of the resampling behind the interval"),
 			term.Flag(&o.Decisions, "decisions", "use the decisions made in winnow studio, `FILE`.decisions.db: "+
 				"checked labels are certain and never flagged again, and they improve the scores of the other labels"),
-			term.Flag(&o.Clean, "clean", "write a corrected manifest to `FILE`, or to a folder if labels are files "+
-				"of boxes; by default, suggested labels replace flagged labels"),
+			term.Flag(&o.Clean, "clean", "write a corrected manifest to `FILE` or, if it ends in /, fixed class "+
+				"folders to a new folder; by default, suggested labels replace flagged labels"),
+			term.ByFlag("clean"),
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave out the images with flagged labels"},
 			term.Flag(&o.Relabel, "relabel", "--clean: replace flagged labels by suggested labels (default)"),
 			&cli.Float64Flag{Name: "share", Usage: "--clean: fix the most suspect share `P` of the scored images"},
@@ -170,7 +171,7 @@ func printAudit(ctx context.Context, p *term.Program, o Options, a *inspect.Repo
 	if err := a.Save(ctx, o.Files, p.Note); err != nil {
 		return err
 	}
-	next := cmp.Or(o.Next, o.reviewCommand(a.Store))
+	next := cmp.Or(o.Next, o.reviewCommand(a.Store, a.IsClassFolders()))
 	a.Check = o.checkCommand(a.Source())
 	if o.Page != "" {
 		h := report.Host{Note: p.Note, Watch: watch, Winnow: term.Version()}
@@ -189,15 +190,21 @@ func printAudit(ctx context.Context, p *term.Program, o Options, a *inspect.Repo
 	return nil
 }
 
-// reviewCommand returns the command that reviews the suspects. store is the folder of the features.
-func (o Options) reviewCommand(store string) string {
+// reviewCommand returns the command that reviews the suspects. store is the folder of the features; folders reports
+// whether the images lie in class folders, so that fixed ones can be written.
+func (o Options) reviewCommand(store string, folders bool) string {
 	images := o.In.Images.Clean()
 	words := o.reviewWords(images)
 	fixed := "fixed.csv"
 	if form, err := datasets.FormOf(images); err == nil {
 		fixed = "fixed" + review.Endings[form][0]
 	}
-	words = append(words, "--features", store, "--out", filepath.Join(filepath.Dir(o.Out), fixed))
+	fixed = filepath.Join(filepath.Dir(o.Out), fixed)
+	to := filepath.Join(filepath.Dir(o.Out), "fixed") + "/"
+	if folders && (datasets.FolderOut{Path: to}).Check(images) == nil {
+		fixed = to
+	}
+	words = append(words, "--features", store, "--out", fixed)
 	return term.Quoted(words)
 }
 

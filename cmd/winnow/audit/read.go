@@ -51,6 +51,7 @@ func (o *Options) readAudit(c *cli.Context) error {
 	if o.Audit.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return err
 	}
+	o.By = c.String("by")
 	o.Relabel = o.Relabel || c.IsSet("clean") && !c.Bool("drop")
 	for flag, by := range map[string]audit.By{"share": audit.Share, "precision": audit.Precision} {
 		if c.IsSet(flag) {
@@ -79,9 +80,13 @@ const (
 	aRun   = "a run"
 )
 
-// readKind returns the kind of input of a command line, or "" if no input is given.
+// readKind returns the kind of input of a command line, or "" if no input is given. With stored features or
+// probabilities, the argument may stand for --manifest.
 func readKind(c *cli.Context) string {
 	switch {
+	case c.NArg() == 1 && !folder.Is(c.Args().First()) && !c.IsSet("manifest") &&
+		(c.IsSet("features") || c.IsSet("probs")) && c.Set("manifest", c.Args().First()) == nil:
+		return stored
 	case c.NArg() == 1 && !folder.Is(c.Args().First()):
 		return images
 	case c.NArg() > 0:
@@ -97,26 +102,26 @@ type exclusion struct {
 	flags  string // names, separated by spaces
 	inputs []string
 	with   string // another flag
-	unless string // the exclusion does not apply if this flag is given
-	advice string
+	unless string // flag that lifts the exclusion
+	advice string // with unless: what the flag needs
 }
 
 // exclusions lists all exclusions. The first that applies is reported.
 var exclusions = []exclusion{
 	{flags: "rate-only", inputs: []string{images, aRun}, advice: "give --labels FILE and --features DIR"},
 	{flags: "out clean decisions probs noise-rate names finetune top scorer seed", with: "rate-only",
-		advice: "it does not score single labels"},
+		advice: "--rate-only does not score single labels"},
 	{flags: "manifest features probs view", inputs: []string{images},
 		advice: "for stored data, give --labels FILE with --features DIR or --probs FILE"},
 	{flags: "last", inputs: []string{images, stored}, advice: "give a run folder"},
-	{flags: "root model", inputs: []string{stored}, unless: "finetune", advice: "it reads no images"},
-	{flags: "augment minutes", inputs: []string{images, stored, aRun}, unless: "finetune", advice: "it needs --finetune"},
+	{flags: "root model", inputs: []string{stored}, unless: "finetune", advice: "needs --finetune, which reads images"},
+	{flags: "augment minutes", inputs: []string{images, stored, aRun}, unless: "finetune", advice: "needs --finetune"},
 	{flags: "finetune", with: "probs", advice: "probabilities are the scores"},
 	{flags: "split model finetune probs path-column label-column split-column true-column", inputs: []string{aRun},
 		advice: "give images, or --labels FILE and --features DIR"},
 	{flags: "scorer", with: "probs", advice: "probabilities are the scores"},
-	{flags: "drop relabel share precision", inputs: []string{images, stored, aRun}, unless: "clean",
-		advice: "it needs --clean FILE"},
+	{flags: "drop relabel share precision by", inputs: []string{images, stored, aRun}, unless: "clean",
+		advice: "needs --clean FILE"},
 	{flags: "drop", with: "relabel", advice: "choose one"},
 	{flags: "share", with: "precision", advice: "choose one"},
 }
@@ -135,6 +140,9 @@ func readConflicts(c *cli.Context, input string) error {
 		}
 		flags := strings.Fields(e.flags)
 		if at := slices.IndexFunc(flags, c.IsSet); at >= 0 && with != "" {
+			if e.unless != "" {
+				return term.Misused("--%s %s", flags[at], e.advice)
+			}
 			return term.Misused("--%s cannot be used with %s: %s", flags[at], with, e.advice)
 		}
 	}
@@ -196,7 +204,14 @@ const examples = 3
 // manifest is that of another format than the manifest's, if two outputs have the same path, or if an output would
 // overwrite the audited manifest.
 func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
-	if o.Clean != "" {
+	folderOut := datasets.IsFolderOut(o.Clean)
+	if folderOut {
+		if err := (datasets.FolderOut{Path: o.Clean, By: o.By}).Check(manifest); err != nil {
+			return err
+		}
+	} else if o.By != "" {
+		return term.Misused("--by is for a folder, and %s is a file: end its name in /", o.Clean)
+	} else if o.Clean != "" {
 		form, err := datasets.FormOf(manifest)
 		if err != nil {
 			return err
@@ -212,7 +227,7 @@ func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
 	var to []term.Target
 	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "clean", Path: o.Clean},
 		{Flag: "out", Path: o.Page}} {
-		if f.Path != "" {
+		if f.Path != "" && !(folderOut && f.Flag == "clean") {
 			to = append(to, f)
 		}
 	}

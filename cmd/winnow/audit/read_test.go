@@ -19,12 +19,12 @@ func TestReviewCommand(t *testing.T) {
 	o := Options{In: in, Files: inspect.Files{Out: "out/s.csv"}}
 	want := "winnow studio out/s.csv --manifest '" + list +
 		`' --root photos --features 'out/it'\''s.features' --out out/fixed.jsonl`
-	if got := o.reviewCommand("out/it's.features"); got != want {
+	if got := o.reviewCommand("out/it's.features", false); got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
 	o = Options{In: inspect.Input{Images: location.At(dir)}, Files: inspect.Files{Out: "s.csv"}, Decisions: "d.db"}
-	want = "winnow studio s.csv --manifest " + dir + " --decisions d.db --features s.features --out fixed.csv"
-	if got := o.reviewCommand("s.features"); got != want {
+	want = "winnow studio s.csv --manifest " + dir + " --decisions d.db --features s.features --out fixed/"
+	if got := o.reviewCommand("s.features", true); got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
 }

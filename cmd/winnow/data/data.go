@@ -11,6 +11,7 @@ func Command() *cli.Command {
 		Subcommands: []*cli.Command{
 			importCommand(),
 			checkCommand(),
+			diffCommand(),
 			corruptCommand(),
 			toplineCommand(),
 			glyphsCommand(),

@@ -26,7 +26,7 @@ func Search() *cli.Command {
 				Usage: "search `DIR`, written by winnow index or winnow extract"},
 			&cli.IntFlag{Name: "k", Value: 10, Usage: "show the `K` most similar images of each query"},
 			&cli.StringFlag{Name: "manifest", Usage: "show labels from the manifest `FILE`"},
-			&cli.StringFlag{Name: "model", DefaultText: "the model of the index",
+			&cli.StringFlag{Name: "model", Aliases: []string{"run"}, DefaultText: "the model of the index",
 				Usage: "run folder or ONNX `FILE` that embeds queries, if it was moved"},
 			term.OutFlag("write the results to `FILE` as JSON"),
 		}, term.EmbedFlags...),

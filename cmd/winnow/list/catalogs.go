@@ -100,7 +100,7 @@ func describeFilter(e filtering.Entry) Entry {
 	if e.Probability {
 		scores = "P(label correct)"
 	}
-	thresholds := []string{filtering.ThresholdSTRM, filtering.ThresholdTRM, filtering.ThresholdPaper}
+	thresholds := []string{filtering.ThresholdMedian, filtering.ThresholdTRM, filtering.ThresholdPaper}
 	if e.FixedBar {
 		thresholds = append(thresholds, filtering.ThresholdFixed)
 	}

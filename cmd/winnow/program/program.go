@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/audit"
+	"winnow/cmd/winnow/check"
 	"winnow/cmd/winnow/cluster"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/eval"
@@ -55,7 +56,7 @@ func Execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // Commands returns all commands, with the headings under which help lists them.
 func Commands() []*cli.Command {
 	return slices.Concat(
-		under("Audit labels", audit.Command(), studio.Command(), studio.Decisions()),
+		under("Audit labels", audit.Command(), studio.Command(), studio.Decisions(), check.Command()),
 		under("Data and features", data.Command(), models.Command(), extract.Command(), cluster.Join(),
 			cluster.Command()),
 		under("Embeddings", export.Command(), index.Embed(), index.Index(), index.Search()),

@@ -53,7 +53,7 @@ type Options struct {
 	Dir    string // run folder
 	Run    folder.Options
 	Out    string
-	Split  string // "": as report.UsualSplit returns
+	Split  string // "": the split that report.UsualSplit returns
 	Names  string // file with class names; "": none
 	Scorer string // "": the default of winnow audit for a run
 	Bare   bool   // show no images

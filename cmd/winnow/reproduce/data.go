@@ -16,10 +16,10 @@ func parseData(given []string, study studies.Study) (list []runner.Source, err e
 	known := study.Sources()
 	switch {
 	case study.Drawn() && len(given) > 0:
-		return nil, term.Misused("--data: %s draws its own data: expected no --data", study.Name)
+		return nil, term.Misused("--data cannot be used: the study %s draws its own data", study.Name)
 	case !study.Drawn() && len(given) == 0:
-		return nil, term.Misused("--data is missing, expected NAME=MANIFEST,FEATURES with a NAME of %s, or "+
-			"MANIFEST,FEATURES of any data instead", strings.Join(known, ", "))
+		return nil, term.Misused("--data is missing: give NAME=MANIFEST,FEATURES for each dataset (%s), or one "+
+			"MANIFEST,FEATURES for all", strings.Join(known, ", "))
 	}
 	for _, text := range given {
 		name, files, byName := strings.Cut(text, "=")
@@ -31,8 +31,8 @@ func parseData(given []string, study studies.Study) (list []runner.Source, err e
 		case !byName && len(given) > 1, byName && !slices.Contains(known, name),
 			slices.ContainsFunc(list, func(s runner.Source) bool { return s.Name == name }),
 			parts[0] == "" || parts[1] == "":
-			return nil, term.Misused("--data: found %q, expected NAME=MANIFEST,FEATURES[,ROOT] with a NAME of %s, "+
-				"each at most once, or only MANIFEST,FEATURES[,ROOT]", text, strings.Join(known, ", "))
+			return nil, term.Misused("--data: found %q, expected NAME=MANIFEST,FEATURES[,ROOT] at most once for each "+
+				"dataset (%s), or one MANIFEST,FEATURES[,ROOT] for all", text, strings.Join(known, ", "))
 		}
 		list = append(list, runner.Source{
 			Name: name, Manifest: location.At(parts[0]), Features: parts[1], Root: location.At(parts[2]),

@@ -105,5 +105,6 @@ func runReproduce(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
-	return results.Markdown(p.Out)
+	_, err = fmt.Fprint(p.Out, results.Brief())
+	return err
 }

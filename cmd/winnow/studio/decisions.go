@@ -13,6 +13,7 @@ import (
 	"winnow/audit/learn"
 	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/report/review"
 	"winnow/search"
@@ -27,7 +28,7 @@ func newDecisionsCommand(call term.Call[ExportOptions]) *cli.Command {
 		Name: "decisions", Usage: "write the labels that were corrected in the studio, or count the decisions",
 		Subcommands: []*cli.Command{
 			{Name: "export", Usage: "write the manifest with the decisions applied", ArgsUsage: "[PHOTOS]",
-				Action: read, Flags: append(pickFlags("out"), &cli.StringFlag{Name: "decided",
+				Action: read, Flags: append(pickFlags("out", "by"), &cli.StringFlag{Name: "decided",
 					Usage: "list every decision and note, with its reviewer and time, in `FILE`.csv"})},
 			{Name: "status", Usage: "count the decisions by action and by reviewer, and the disagreements",
 				ArgsUsage: "[PHOTOS]", Action: read, Flags: pickFlags()},
@@ -40,7 +41,7 @@ func newDecisionsCommand(call term.Call[ExportOptions]) *cli.Command {
 	}
 }
 
-// pickFlags returns --json, the flags that name the images, their audit and the decisions, and more of the studio's.
+// pickFlags returns --json, the flags for images, audit, decisions and columns, and the studio's flags named in more.
 func pickFlags(more ...string) []cli.Flag {
 	names := append(more, "audit", "manifest", "root", "decisions")
 	pick := func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) }
@@ -65,6 +66,9 @@ func readExport(c *cli.Context) (ExportOptions, error) {
 	if o.Audit == "" {
 		o.Audit = listOf(o.Manifest)
 		o.Guessed = o.Audit != ""
+	}
+	if o.By == datasets.ByMove {
+		o.Out = cmp.Or(o.Out, o.Manifest.String())
 	}
 	if !o.Status && o.Out == "" {
 		return o, term.Misused("name the file to write with --out")

@@ -3,6 +3,8 @@ package studio
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/report/review"
 	"winnow/report/review/decisions"
@@ -25,14 +28,15 @@ type Options struct {
 	Hosts    []string // other names that the server answers to
 	Token    string   // "": make one
 	OpenPage bool     // open the page in the browser
+	Global   []string // global flags with their values, which an audit that the page starts gets too
 }
 
 // readFiles returns the files that the flags name.
 func readFiles(c *cli.Context) review.Files {
 	return review.Files{
 		Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
-		Decisions: c.String("decisions"), Out: c.String("out"), Names: c.String("names"), Columns: term.Columns(c),
-		KeepOrder: c.Bool("keep-order"), Reviewer: strings.TrimSpace(c.String("reviewer")),
+		Decisions: c.String("decisions"), Out: c.String("out"), By: c.String("by"), Names: c.String("names"),
+		Columns: term.Columns(c), KeepOrder: c.Bool("keep-order"), Reviewer: strings.TrimSpace(c.String("reviewer")),
 		Features: c.String("features"), Model: c.String("model"),
 	}
 }
@@ -42,6 +46,15 @@ func readFiles(c *cli.Context) review.Files {
 func readOptions(c *cli.Context) (Options, error) {
 	o := Options{Files: readFiles(c), OpenPage: c.Bool("open"), Listen: c.String("listen"),
 		Hosts: c.StringSlice("allow-host"), Token: c.String("token")}
+	for _, name := range []string{"ort-lib", "device", "gpu-memory", "threads"} {
+		if c.IsSet(name) {
+			o.Global = append(o.Global, "--"+name, fmt.Sprint(c.Value(name)))
+		}
+	}
+	if o.By == datasets.ByMove {
+		return o, term.Misused("--by move: the studio shows the images where they are: end it, then move them with " +
+			"winnow decisions export PHOTOS --by move")
+	}
 	if c.Bool("check") {
 		o.Draw = inspect.Checked
 	}
@@ -79,11 +92,36 @@ func isList(file string) bool {
 	return err == nil || errors.Is(err, first)
 }
 
+// usualList is the list of suspects that winnow audit writes by default.
+const usualList = "suspects.csv"
+
+// nameOwnList returns the list for an audit of these images if the usual name is taken, by a list of other images.
+func nameOwnList(images location.Source) string {
+	if at, err := images.Absolute(); err == nil {
+		images = at
+	}
+	return strings.TrimSuffix(images.Base(), images.Ext()) + "-" + usualList
+}
+
+// nameNewList returns the list that an audit of these images writes, in the working folder: a name that no file has,
+// or "" if both names are taken.
+func nameNewList(images location.Source) string {
+	for _, list := range []string{usualList, nameOwnList(images)} {
+		_, err := os.Lstat(list)
+		_, failed := os.Lstat(strings.TrimSuffix(list, filepath.Ext(list)) + ".html")
+		if errors.Is(err, fs.ErrNotExist) && errors.Is(failed, fs.ErrNotExist) {
+			return list
+		}
+	}
+	return ""
+}
+
 // listOf returns the list of suspects that winnow audit writes, in the working folder or next to the images, or "" if
 // there is none.
 func listOf(images location.Source) string {
-	const usual = "suspects.csv"
-	for _, file := range []string{usual, filepath.Join(filepath.Dir(images.Clean().Path()), usual)} {
+	for _, file := range []string{
+		nameOwnList(images), usualList, filepath.Join(filepath.Dir(images.Clean().Path()), usualList),
+	} {
 		if isList(file) {
 			return file
 		}
@@ -91,20 +129,33 @@ func listOf(images location.Source) string {
 	return ""
 }
 
-// listMissingCommands returns the commands that make what the page's views need and o does not name.
-func listMissingCommands(o Options) (m review.Missing) {
-	words := []string{"winnow", "audit", o.Manifest.String()}
+// listAuditWords returns the words of an audit of the images, which writes a list that does not exist yet.
+func listAuditWords(o Options) []string {
+	images := o.Manifest.String()
+	if strings.HasPrefix(images, "-") {
+		images = "./" + images // it is no flag
+	}
+	words := []string{"audit", images}
 	if !o.Root.IsZero() {
 		words = append(words, "--root", o.Root.String())
 	}
 	for flag, name := range term.Named(o.Columns) {
 		words = append(words, flag, name)
 	}
+	if list := nameNewList(o.Manifest); list != usualList && list != "" {
+		words = append(words, "--out", list)
+	}
+	return words
+}
+
+// listMissingCommands returns the commands that make what the page's views need and o does not name.
+func listMissingCommands(o Options) (m review.Missing) {
+	command := term.Quoted(append([]string{"winnow"}, listAuditWords(o)...))
 	if o.Audit == "" || o.Guessed {
-		m.Audit = term.Quoted(words)
+		m.Audit = command
 	}
 	if o.Features == "" {
-		m.Vectors = term.Quoted(words)
+		m.Vectors = command
 	}
 	return m
 }
@@ -146,7 +197,10 @@ func checkOut(p *term.Program, f review.Files) error {
 	if _, err := f.CheckOut(); err != nil || f.Out == "" {
 		return err
 	}
-	targets := []term.Target{{Flag: "out", Path: f.Out}}
+	var targets []term.Target
+	if !f.IsFolderOut() {
+		targets = append(targets, term.Target{Flag: "out", Path: f.Out})
+	}
 	if f.List != "" {
 		targets = append(targets, term.Target{Flag: "decided", Path: f.List})
 	}

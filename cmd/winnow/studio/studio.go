@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/report/review"
 	"winnow/run/inspect"
@@ -42,9 +44,9 @@ dropped, relabelled, and noted about, one or many at a time. Ctrl-C ends the ser
 
 PHOTOS is a folder, a .zip file or a manifest, by default the working folder. Without the list of an audit as SUSPECTS
 or --audit, the page shows suspects.csv in the working folder or next to the images. The vectors of the images are in
-the folder SUSPECTS.features. If the list or the vectors are missing, the page shows the images, and the command that
-makes what is missing. With vectors the list learns from the decisions: after every 20 of them, the labels that are now
-most likely wrong come first.
+the folder SUSPECTS.features. Without a list, the page finds wrong labels at a click: it runs winnow audit, which ends
+with the server, and offers to download a network first if none is installed. With vectors the list learns from the
+decisions: after every 20 of them, the labels that are now most likely wrong come first.
 
 Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads again; one
 server at a time holds it. Several people can use one server: the page asks each browser for a name once, keeps who
@@ -71,14 +73,16 @@ func listFlags() []cli.Flag {
 			Usage: "embed uploaded images by a run folder or an ONNX `FILE`, if it has moved"},
 		&cli.StringFlag{Name: "decisions", DefaultText: "next to the manifest",
 			Usage: "keep decisions in `FILE`"},
-		term.OutFlag("write the corrected manifest to `FILE`, in the form of --manifest or as .csv"),
+		term.OutFlag("write the corrected manifest to `FILE`, in the form of --manifest or as .csv; if it ends in /, " +
+			"write fixed class folders to a new folder"),
+		term.ByFlag("out"),
 		term.NamesFlag(),
 		&cli.BoolFlag{Name: "check", Usage: fmt.Sprintf("show %d random images in place of the suspects, to estimate "+
 			"how many labels are wrong", inspect.Checked)},
 		&cli.BoolFlag{Name: "keep-order", Usage: "keep the order of the list: do not learn from decisions"},
 		&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` of a reviewer that the page suggests"},
 		&cli.StringFlag{Name: "listen", Value: anyPort,
-			Usage: "serve at `HOST:PORT`; port 0 is any free one"},
+			Usage: "serve at `HOST:PORT`; port 0 chooses a free port"},
 		&cli.StringSliceFlag{Name: "allow-host",
 			Usage: "also answer to the name `HOST`, as behind a proxy; may be repeated"},
 		&cli.StringFlag{Name: "token", DefaultText: "a new one each time",
@@ -107,6 +111,9 @@ func listNextCommands(o Options) (list []string) {
 		}
 		list = append(list, term.Quoted(append(write, "--out", out)))
 	}
+	if datasets.IsFolderOut(out) { // the features are of the old paths
+		return append(list, term.Quoted([]string{"winnow", "train", filepath.Clean(out), "--out", "runs/fixed"}))
+	}
 	words := append([]string{"winnow", "train", "--manifest", out}, columns...)
 	root := imageroot.Resolve(o.Root, o.Manifest)
 	if folder := filepath.Dir(out); filepath.Clean(root.String()) != folder {
@@ -123,13 +130,21 @@ func runStudio(ctx context.Context, p *term.Program, o Options) (err error) {
 	if err := checkOut(p, o.Files); err != nil {
 		return err
 	}
-	o.Missing = listMissingCommands(o)
-	r, closeAll, err := review.Open(o.Files, p.Host())
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	shown := &opened{p: p, end: end}
+	program, err := os.Executable()
 	if err != nil {
+		return fmt.Errorf("review: %w", err)
+	}
+	o.Work = &review.Work{Program: program, Words: shown.listWords, Network: shown.findNetwork, Finish: shown.finish}
+	if err := shown.openSet(o); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeAll()) }()
-	r.Next = listNextCommands(o)
+	defer func() { err = errors.Join(err, shown.closes()) }()
+	defer o.Work.End()
+	context.AfterFunc(ctx, o.Work.End) // while the last requests are answered
+	r := shown.r
 	if r.Notice != "" {
 		p.Note("%s", r.Notice)
 	}
@@ -156,17 +171,22 @@ func runStudio(ctx context.Context, p *term.Program, o Options) (err error) {
 		}
 	}
 	log := log.New(p.Err, "winnow: review: ", 0)
-	if err := review.Serve(ctx, l, guard.Protect(r.Handler()), log); err != nil {
+	if err := review.Serve(ctx, l, guard.Protect(shown), log); err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
-	if r.Decisions.Here() != nil { // the error of closing them names where they are
+	o.Work.End()
+	if shown.failed != nil {
+		return shown.failed
+	}
+	r = shown.r
+	if r.Decisions.Here() != nil { // the decisions file was moved: closing it reports this
 		return nil
 	}
 	p.Note("%s, kept in %s", r.Summary(), r.Decisions.Path)
 	if r.Decided() == 0 {
 		return nil
 	}
-	if r.Out != "" {
+	if o.Out != "" {
 		written, err := r.Write()
 		if err != nil {
 			return err

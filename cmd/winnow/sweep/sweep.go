@@ -65,7 +65,7 @@ func readSweep(c *cli.Context) (o Options, err error) {
 	case c.IsSet("draws") && o.Draws < 1:
 		return o, term.Misused("--draws: found %d, expected 1 or more", o.Draws)
 	case c.IsSet("seed") && !c.IsSet("draws"):
-		return o, term.Misused("--seed requires --draws: the seeds of the trainings are --seeds")
+		return o, term.Misused("--seed requires --draws; --seeds sets the seeds of the trainings")
 	}
 	for _, text := range c.StringSlice("vary") {
 		axis, err := grid.ParseAxis(text)

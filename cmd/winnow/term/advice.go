@@ -2,6 +2,7 @@ package term
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"winnow/internal/seal"
@@ -28,9 +29,15 @@ func adviseByKind(err error) string {
 // the process loses nothing: files are written under temporary names, and stores continue after their last stored rows.
 const Patience = 1500 * time.Millisecond
 
+// continues is the command that continues the present one, once it has saved enough for it; nil: none.
+var continues atomic.Pointer[string]
+
+// ContinueBy sets the command to print if the present one is interrupted; "": the usual advice.
+func ContinueBy(command string) { continues.Store(&command) }
+
 // saved maps the name of a command to a description of the work that it keeps when it is interrupted.
 var saved = map[string]string{
-	"train":     "; the work so far is saved: --resume continues it",
+	"train":     "; the work so far is saved: the same command continues it",
 	"extract":   "; the work so far is saved: the same command continues it",
 	"reproduce": "; the work so far is saved: the same command continues it",
 	"sweep":     "; the work so far is saved: the same command continues it",

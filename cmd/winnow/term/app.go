@@ -71,6 +71,10 @@ func FromCommand(commands []*cli.Command, args []string) []string {
 
 // Interrupted prints that a command was interrupted, and which work it has saved. args[0] is the command's name.
 func Interrupted(w io.Writer, args []string) {
+	if by := continues.Load(); by != nil && *by != "" {
+		fmt.Fprintf(w, "winnow: interrupted; to continue: %s\n", *by)
+		return
+	}
 	fmt.Fprintln(w, "winnow: interrupted"+saved[args[0]])
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
@@ -83,4 +84,10 @@ func KeepInput(c *cli.Context, inputs ...string) error {
 		return nil
 	}
 	return CheckTargets([]Target{{"out", c.String("out")}}, inputs)
+}
+
+// ByFlag returns the flag --by, for a folder of images named by another flag.
+func ByFlag(flag string) cli.Flag {
+	return &cli.StringFlag{Name: "by", DefaultText: datasets.ByCopy, Usage: fmt.Sprintf("--%s FOLDER/: put images "+
+		"there by `WAY`: copy, hardlink, symlink; or move them within their own folder", flag)}
 }

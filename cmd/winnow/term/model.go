@@ -10,7 +10,7 @@ import (
 
 // PreprocessingFlags returns the flags for the preprocessing and the feature tensor of a backbone.
 func PreprocessingFlags() []cli.Flag {
-	const theModels = "the model's or the preset's" // a flag that is not given differs from zero
+	const theModels = "the model's or the preset's" // the default if a flag is not given; 0 is a value
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preset", Usage: "prepare images as for `NAME`: " + strings.Join(models.Presets(), ", ")},
 		&cli.StringFlag{Name: "output",

@@ -26,7 +26,7 @@ import (
 
 // outputFlags are the flags that name output files or folders.
 var outputFlags = []string{"out", "clean", "classes", "decided", "npy", "npz", "safetensors", "fvecs", "csv", "tsv",
-	"parquet", "onnx", "projector"}
+	"parquet", "onnx", "projector", "html"}
 
 // filled maps commands and flags to patterns of the files that they write into a folder. Other files in the folder stay
 // unchanged, but stores and indexes require their own folder.

@@ -77,7 +77,12 @@ func (p *Progress) Weighed(w train.Weighing) {
 
 // describeRound describes a round of sample weights in one line.
 func describeRound(w train.Weighing, samples int) string {
-	return fmt.Sprintf("epoch %d (step %d): weights, round %d: λ %.4g, mean weight of a class %.3f ± %.3f; "+
-		"of %d samples %d at 0, %d at 1; objective %.5g → %.5g",
-		w.Epoch, w.Step, w.Number, w.Lambda, w.Mean, w.Deviation, samples, w.Excluded, w.Full, w.Before, w.Objective)
+	end := "after"
+	if !w.Converged {
+		end = "not converged after"
+	}
+	return fmt.Sprintf("epoch %d (step %d): weights, round %d: λ %.4g, mean weight of a class (MAW) %.3f ± %.3f "+
+		"(SDAW); of %d samples %d excluded, %d at 1; objective %.5g → %.5g %s %d visits",
+		w.Epoch, w.Step, w.Number, w.Lambda, w.Mean, w.Deviation, samples, w.Excluded, w.Full, w.Before, w.Objective,
+		end, w.Visits)
 }

@@ -2,10 +2,14 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -43,13 +47,13 @@ func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "train",
 		Usage:       "train an embedding on noisy labels: a head on a backbone, or also the backbone",
-		ArgsUsage:   "[MANIFEST | PHOTOS]",
+		ArgsUsage:   "[MANIFEST | PHOTOS | --resume RUN]",
 		Description: help,
 		Flags: append(slices.Insert(training.RunFlags(), 3, cli.Flag(term.OutFlag("run folder `DIR`"))),
 			&cli.StringFlag{Name: "decisions",
 				Usage: "use the decisions made in winnow studio, `FILE`.decisions.db: decided labels replace given " +
 					"labels, and neither --screen nor the filter drops them"},
-			&cli.BoolFlag{Name: "resume", Usage: "continue the interrupted run in --out"},
+			&cli.BoolFlag{Name: "resume", Usage: "continue the interrupted run in --out, or named as the argument"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "delete the run in --out first"},
 			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and exit"},
 			&cli.BoolFlag{Name: "dry-run",
@@ -61,6 +65,12 @@ func Command() *cli.Command {
 }
 
 func readTrain(c *cli.Context) (Options, error) {
+	term.ContinueBy("")
+	if c.Bool("resume") && !c.IsSet("out") && c.NArg() == 1 {
+		if err := resumeNamed(c); err != nil {
+			return Options{}, err
+		}
+	}
 	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"),
 		Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), DryRun: c.Bool("dry-run"),
 		JSON: c.Bool("json"), Decisions: c.String("decisions")}
@@ -84,6 +94,16 @@ func readTrain(c *cli.Context) (Options, error) {
 		return o, term.Misused("--resume and --overwrite cannot be used together")
 	}
 	return o, nil
+}
+
+// resumeNamed sets --out to the run that is named as the argument of --resume.
+func resumeNamed(c *cli.Context) error {
+	dir := c.Args().First()
+	if _, err := os.Stat(filepath.Join(dir, folder.ConfigFile)); err != nil {
+		return term.Misused("winnow train --resume %s: found no %s there, expected the folder of an interrupted run; "+
+			"a training that has not made one is continued by its own command", dir, folder.ConfigFile)
+	}
+	return c.Set("out", dir)
 }
 
 func runTrain(ctx context.Context, p *term.Program, o Options) (err error) {
@@ -135,6 +155,7 @@ func runTrain(ctx context.Context, p *term.Program, o Options) (err error) {
 	if !p.Quiet {
 		seen = []facts.Observer{facts.On(line.Stepped), facts.On(line.Validated), facts.On(line.Weighed)}
 	}
+	term.ContinueBy("winnow train --resume " + term.Quoted([]string{o.Out}))
 	out, err := planned.Run(ctx, seen...)
 	line.End()
 	if err := errors.Join(err, planned.Close()); err != nil {
@@ -144,7 +165,28 @@ func runTrain(ctx context.Context, p *term.Program, o Options) (err error) {
 		return p.JSON(out.Summary)
 	}
 	out.Summary.Write(p.Out)
+	writeNext(p.Out, o.Out, planned.Config.Data)
 	return nil
+}
+
+// writeNext prints the commands that use a trained run: to measure it, to export it, and to search with it.
+func writeNext(w io.Writer, dir string, data config.Data) {
+	images := []string{"index", cmp.Or(data.Manifest, "PHOTOS")}
+	if data.Root != "" {
+		images = append(images, "--root", data.Root)
+	}
+	name := filepath.Base(filepath.Clean(dir))
+	for i, words := range [][]string{{"eval", dir}, {"export", dir, "--onnx", name + ".onnx"},
+		append(images, "--model", dir, "--out", name+".index"), {"search", "--index", name + ".index"}} {
+		lead, more := "      ", ""
+		if i == 0 {
+			lead = "next: "
+		}
+		if words[0] == "search" {
+			more = " IMAGE"
+		}
+		fmt.Fprintln(w, lead+"winnow "+term.Quoted(words)+more)
+	}
 }
 
 // showPlan prints a plan as a YAML file of settings, or as JSON.

@@ -98,10 +98,11 @@ func ReadRun(c *cli.Context) (config.Run, error) {
 	return cfg, err
 }
 
-// AskedRun returns the values of the given flags of [RunFlags]. The manifest may also be an argument.
+// AskedRun returns the values of the given flags of [RunFlags]. The manifest may also be an argument, unless the
+// argument is the run to resume.
 func AskedRun(c *cli.Context) config.Asked {
 	asked := config.Asked{}
-	if c.NArg() > 0 {
+	if c.NArg() > 0 && !(c.Bool("resume") && c.String("out") == c.Args().First()) {
 		asked["manifest"] = []string{c.Args().First()}
 	}
 	for _, f := range config.Flags {

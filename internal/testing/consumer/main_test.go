@@ -2,82 +2,85 @@ package main
 
 import (
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"winnow/audit/suspects"
-	"winnow/features"
 	"winnow/models"
 )
 
-// write writes a manifest of 400 images in 8 classes, a fifth of them mislabelled, and their features.
-func write(t *testing.T, dir string) (wrong map[string]bool) {
+// writePhotos writes 80 images in 4 class folders: stripes of four directions; every tenth is in a wrong folder.
+func writePhotos(t *testing.T, dir string) (wrong map[string]bool) {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(1, 2))
-	set, wrong := features.NewSet(400, 16), make(map[string]bool)
-	list, paths := "path,label\n", make([]string, set.Len())
-	for i := range set.Len() {
-		class := i % 8
-		for j := range set.Dim() {
-			set.Row(i)[j] = 0.3 * float32(rng.NormFloat64())
+	rng, wrong := rand.New(rand.NewPCG(1, 2)), make(map[string]bool)
+	for i := range 80 {
+		img := image.NewGray(image.Rect(0, 0, 32, 32))
+		step := [][2]int{{1, 0}, {0, 1}, {1, 1}, {1, -1}}[i%4]
+		shift := rng.IntN(8)
+		for y := range 32 {
+			for x := range 32 {
+				if (x*step[0]+y*step[1]+shift+64)%8 < 4 {
+					img.SetGray(x, y, color.Gray{Y: uint8(200 + rng.IntN(56))})
+				}
+			}
 		}
-		set.Row(i)[class]++
-		paths[i] = fmt.Sprintf("%d.jpg", i)
-		if i%5 == 0 {
-			class, wrong[paths[i]] = (class+1+rng.IntN(7))%8, true
+		class := i % 4
+		if i%10 == 0 {
+			class = (class + 1) % 4
 		}
-		list += fmt.Sprintf("%s,%d\n", paths[i], class)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "list.csv"), []byte(list), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	key := features.Key{Model: "made up", Output: "features", Views: []string{"center"}}
-	w, err := features.Create(filepath.Join(dir, "features"),
-		features.Plan{Key: key, Paths: paths, Dim: set.Dim(), Batch: set.Len()}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	if err := w.Append(set.X, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Finish(t.Context()); err != nil {
-		t.Fatal(err)
+		path := fmt.Sprintf("class%d/%02d.png", class, i)
+		wrong[path] = i%10 == 0
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Create(filepath.Join(dir, path))
+		if err == nil {
+			err = png.Encode(f, img)
+		}
+		if err != nil || f.Close() != nil {
+			t.Fatal(err)
+		}
 	}
 	return wrong
 }
 
 func TestConsumer(t *testing.T) {
 	dir := t.TempDir()
-	wrong := write(t, dir)
+	photos, out := filepath.Join(dir, "photos"), filepath.Join(dir, "run")
+	wrong := writePhotos(t, photos)
 	program := filepath.Join(dir, "consumer")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	out, err := exec.Command(program, filepath.Join(dir, "list.csv"), filepath.Join(dir, "features"),
-		dir).CombinedOutput()
-	t.Logf("%s", out)
+	said, err := exec.Command(program, photos, "glyphnet", out).CombinedOutput()
+	t.Logf("%s", said)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := suspects.Read(filepath.Join(dir, "suspects.csv"))
-	if err != nil || len(list) != 400 {
+	list, err := suspects.Read(filepath.Join(out, "suspects.csv"))
+	if err != nil || len(list) != 80 {
 		t.Fatalf("%d suspects, %v", len(list), err)
 	}
-	right := 0
-	for _, s := range list[:len(wrong)] {
+	found := 0
+	for _, s := range list[:8] {
 		if wrong[s.Path] {
-			right++
+			found++
 		}
 	}
-	if right < len(wrong)*8/10 {
-		t.Errorf("of the %d most suspect labels %d are wrong", len(wrong), right)
+	if found < 6 {
+		t.Errorf("of the 8 most suspect labels %d are wrong", found)
 	}
-	h, _, err := models.ReadHead(filepath.Join(dir, "head.winnow"))
-	if err != nil || h.Config().In != 16 {
+	if lines := strings.Split(string(said), "\n"); !strings.HasPrefix(lines[0], "1.000 "+list[0].Path) {
+		t.Errorf("the image nearest to %s is %q", list[0].Path, lines[0])
+	}
+	if h, _, err := models.ReadHead(filepath.Join(out, "head.winnow")); err != nil || h.Config().In != 192 {
 		t.Errorf("head: %v", err)
 	}
 }

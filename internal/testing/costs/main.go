@@ -212,7 +212,8 @@ func follow(events io.Reader, stdout io.Writer) (packages, tests []cost) {
 				if c.name == whole {
 					packages = append(packages, cost{e.Package, c.seconds})
 				} else {
-					tests = append(tests, cost{strings.TrimPrefix(e.Package, "winnow/") + " " + c.name, c.seconds})
+					room := strings.TrimPrefix(e.Package, "winnow/")
+					tests = append(tests, cost{room + " " + c.name, c.seconds})
 				}
 				continue
 			}

@@ -3,7 +3,7 @@
 //
 //	make pictures                                  # of drawn characters, two minutes
 //	make pictures ONLY=moving                      # the moving picture of README.md alone; pages, beside, digits
-//	make pictures MNIST=mnist/                     # also of MNIST's wrong labels: a training of some ten minutes
+//	make pictures MNIST=mnist/                     # also of MNIST's wrong labels; trains for about ten minutes
 //	make pictures MNIST=mnist/ MNIST_MODEL=m.onnx  # with an existing network
 package main
 

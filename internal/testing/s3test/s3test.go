@@ -93,7 +93,7 @@ func (s *Server) PutFolder(t testing.TB, prefix, dir string) {
 	}
 }
 
-// Set sets how further responses are corrupted; nil means not at all.
+// Set sets how further responses are corrupted; nil: they are not corrupted.
 func (s *Server) Set(spoil Spoil) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

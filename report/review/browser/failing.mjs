@@ -129,7 +129,7 @@ export const failing = [
     writeFileSync(other, `${readFileSync(set.audit, "utf8").trimEnd().split("\n").slice(0, -1).join("\n")}\n`);
     server.set = { ...set, audit: other };
     await server.start();
-    await page.waitForFunction(() => document.getElementById("lost").textContent.includes("reviews another audit"));
+    await page.waitForFunction(() => document.getElementById("lost").textContent.includes("serves another audit"));
     assert.equal(await action(server, id), "undecided");
     assert.equal(await stamp(page, id), "not saved yet");
     await server.kill();

@@ -1,10 +1,10 @@
 // Steps about the views other than Suspects: all images, findings and the map, by mouse and by keyboard, at every width.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { accessible, ready, settled, Visit } from "./visit.mjs";
-import { Server, quote } from "./server.mjs";
+import { Server, hostile, quote } from "./server.mjs";
 import { go } from "./deciding.mjs";
 
 const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -114,7 +114,7 @@ export const studio = [
     const label = (await server.ask("/api/session")).classes[0].name;
     await page.keyboard.type(label);
     await page.keyboard.press("Enter");
-    await said("4 images");
+    await said("4 (images|labels)");
     for (const id of list.slice(6, 10)) assert.match(await outcome(id), /^(relabel|keep)/);
     await page.keyboard.press("u");
     await said("Undone");
@@ -274,7 +274,7 @@ export const studio = [
       for (const key of ["2", "3", "4", "5"]) {
         await p.keyboard.press(key);
         await p.waitForSelector("#lacking:not([hidden])");
-        assert.match(await p.locator("#lacking code").textContent(), /^winnow audit .*bare\.csv/);
+        assert.match(await p.locator("#job code").textContent(), /^winnow audit .*bare\.csv/);
         assert.deepEqual(await accessible(p, ["wcag2a", "wcag2aa"]), []);
       }
       await p.keyboard.press("1");
@@ -285,6 +285,71 @@ export const studio = [
       await other.close();
     } finally {
       await bare.kill();
+    }
+  }],
+  ["studio: without a network it is fetched from the page; its failure says what to do", async ({ browser, binary, shots, set: small }) => {
+    const dir = join(set.dir, "photos"), gone = "http://127.0.0.1:9";
+    for (const name of ["cat", "dog"]) mkdirSync(join(dir, name), { recursive: true });
+    for (const [i, image] of readdirSync(small.images, { recursive: true }).filter((f) => f.endsWith(".png")).slice(0, 4).entries()) copyFileSync(join(small.images, image), join(dir, ["cat", "dog"][i % 2], `${i}.png`));
+    const bare = new Server(binary, { manifest: dir, decisions: join(set.dir, "photos.db"), out: join(set.dir, "photos-fixed.csv") }, [], { WINNOW_MODELS: join(set.dir, "none", "models.json"), WINNOW_MODEL_DIRS: "", HTTPS_PROXY: gone, https_proxy: gone, NO_PROXY: "", no_proxy: "" });
+    bare.cwd = set.dir;
+    await bare.start();
+    const other = await browser.newContext({ viewport: { width: 1280, height: 720 } }), look = new Visit(other, bare.origin), p = await look.page();
+    try {
+      await p.goto(bare.address);
+      await ready(p);
+      assert.ok(await p.getByRole("button", { name: "Find wrong labels" }).isDisabled(), "an audit without a network");
+      await p.screenshot({ path: join(shots, "1280x720-light-studio-bare.png") });
+      await p.getByRole("button", { name: "Get a network (14 MB)" }).click();
+      await p.getByRole("alert").locator("pre").waitFor();
+      const words = await p.getByRole("alert").filter({ has: p.locator("pre") }).textContent();
+      assert.match(words, /could not be downloaded.*online, then try again/s);
+      assert.doesNotMatch(words, /winnow models|--from/, "advice for a terminal");
+      assert.deepEqual(await accessible(p, every), []);
+      await p.screenshot({ path: join(shots, "1280x720-light-studio-failed.png") });
+      await p.getByRole("button", { name: "Try again: Get a network" }).waitFor();
+      assert.deepEqual(await look.found(p), []);
+    } finally {
+      await other.close();
+      await bare.kill();
+    }
+  }],
+  ["studio: wrong labels are found from the page, and the suspects open", async ({ browser, binary, shots, set: small }) => {
+    const dir = join(set.dir, "found"), manifest = join(dir, "found.csv"), taken = join(dir, "suspects.html");
+    mkdirSync(dir, { recursive: true });
+    const drawn = cells(readFileSync(set.manifest, "utf8")).filter((row) => !row.includes(hostile)); // drawn characters only: their network is built in
+    writeFileSync(manifest, drawn.map((row) => row.map(quote).join(",")).join("\n") + "\n");
+    writeFileSync(taken, "mine"); // of another audit: it stays
+    const found = new Server(binary, { manifest, decisions: join(dir, "found.db"), out: join(dir, "fixed.csv") }, ["--root", small.images], { WINNOW_MODELS: join(set.dir, "none", "models.json"), WINNOW_MODEL_DIRS: "" });
+    found.cwd = dir;
+    await found.start();
+    const other = await browser.newContext({ viewport: { width: 1280, height: 720 } }), look = new Visit(other, found.origin), p = await look.page();
+    try {
+      await p.goto(found.address);
+      await ready(p);
+      await p.locator(".tile").first().focus();
+      await p.keyboard.press("d"); // a decision made before the audit stays
+      await settled(p);
+      await p.getByRole("button", { name: "Find wrong labels" }).click();
+      await p.waitForSelector("#job[data-state=running]");
+      assert.match(await p.locator("#job").textContent(), /^Finding wrong labels…Stop/);
+      assert.equal((await p.request.post(`${found.origin}/api/job/change`, { data: { start: "audit" }, headers: { Origin: found.origin } })).status(), 409);
+      await p.keyboard.press("2");
+      await p.waitForSelector("html[data-view=suspects]");
+      assert.ok(await p.locator("#job").isVisible(), "no progress in this view");
+      await p.screenshot({ path: join(shots, "1280x720-light-studio-running.png") });
+      await p.getByRole("button", { name: "Stop" }).click();
+      await p.getByRole("button", { name: "Continue: Find wrong labels" }).click();
+      await p.waitForFunction(() => /^Suspects\d/.test(document.querySelector("#views [aria-current]")?.textContent), undefined, { timeout: 120_000 });
+      await ready(p);
+      assert.ok(await p.locator("#job").isHidden());
+      assert.equal((await found.ask("/api/session")).whole.drop, 1);
+      assert.match((await found.ask("/api/session")).audit, /found-suspects\.csv$/);
+      assert.equal(readFileSync(taken, "utf8"), "mine");
+      assert.deepEqual(await look.found(p), []);
+    } finally {
+      await other.close();
+      await found.kill();
     }
   }],
   ["studio: every view in every window: axe, reflow, screenshot", async ({ browser, shots }) => {

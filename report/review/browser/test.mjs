@@ -19,13 +19,14 @@ import { failing } from "./failing.mjs";
 import { reaching } from "./reaching.mjs";
 import { pages } from "./pages.mjs";
 import { studio } from "./studio.mjs";
+import { leading } from "./leading.mjs";
 import { gathering } from "./gathering.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const binary = resolve(process.env.WINNOW ?? join(here, "../../bin/winnow")), shots = resolve(process.env.SHOTS ?? join(here, "shots"));
 if (!existsSync(binary)) throw new Error(`${binary} does not exist: run make build, or set WINNOW`);
 const dir = mkdtempSync(join(tmpdir(), "winnow-review-")), started = Date.now();
-const steps = [...deciding, ...advancing, ...finding, ...reviewing, ...reaching, ...studio, ...gathering, ...pages, ...failing].filter(([name]) => process.argv.slice(2).every((word) => name.includes(word)));
+const steps = [...deciding, ...advancing, ...finding, ...reviewing, ...reaching, ...studio, ...gathering, ...leading, ...pages, ...failing].filter(([name]) => process.argv.slice(2).every((word) => name.includes(word)));
 
 let browser, server, failed = 0;
 try {

@@ -242,7 +242,7 @@ func turnBatch(tx *sql.Tx, batch int64, reviewer string, back bool, change int64
 	return list, nil
 }
 
-// readBatchSides returns the states of a batch's images after and before the batch.
+// readBatchSides returns the decisions on a batch's images, once as they are after the batch and once as before it.
 func readBatchSides(tx *sql.Tx, batch int64) (after, before []stored, err error) {
 	rows, err := tx.Query(`SELECT path, given, action, label, note, at,
 		before_given, before_action, before_label, before_note, before_at, before_batch

@@ -288,7 +288,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestFull checks that a batch is refused as a whole if the disk is full; with space, decisions are stored again.
+// TestFull checks that a full disk refuses a whole batch, and that decisions are stored again once there is free space.
 func TestFull(t *testing.T) {
 	s := fresh(t)
 	list, err := s.Decide(by("t"), []Change{keepIt("a", 0)})

@@ -64,7 +64,7 @@ type Pictures struct {
 	same map[string]bool       // path → whether the file still has its last content; a cache
 }
 
-// Changed reports whether the image file at path has changed since a decision made at a time.
+// Changed reports whether the image file at path has changed since the decision that was made at the given time.
 func (p *Pictures) Changed(path string, at time.Time) bool {
 	if p.fsys == nil {
 		return false

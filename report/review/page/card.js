@@ -1,7 +1,7 @@
 // A card of the list: an image, its given and its suggested label with examples of both classes, and decision buttons.
 
 import { el, picture, broken } from "./dom.js";
-import { how, many, means, rank, kinds, reasons, stamp, done, better, file, tail, named } from "./words.js";
+import { how, many, means, rank, offered, contrary, kinds, reasons, stamp, done, better, file, tail, named } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { called, full } from "./names.js";
@@ -25,7 +25,7 @@ export function card(row) {
     el("div", { class: "remarks" }),
     el("div", { class: "acts" },
       button("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), button("drop", "Drop", "D", { title: "Remove the image from the data set" }),
-      button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Change the label to ${full(row.suggested)}` : "No other label fits better" }),
+      button("accept", "Accept", "A", { disabled: !offered(row), title: offered(row) ? `Change the label to ${full(offered(row))}` : "No other label fits better" }),
       button("choose", "Label…", "L", { title: "Choose another label" }), button("unsure", "Unsure", "Q", { title: "You are not sure: the label stays as given" })),
     el("p", { class: "aloud", id: `about-${row.id}` }, [rank(row), `${how(row, true)}: ${means(row, true)}`, better(row) && how(row, false) ? `${how(row, false)}: ${means(row, false)}` : ""].join(" ")));
   article.dataset.kind = row.kinds.join(" ");
@@ -37,10 +37,10 @@ export const tags = (row) => row.kinds.filter((k) => k !== "group" && k !== "pro
 
 // found shows the problems and the duplicates of the image.
 function found(row) {
-  const group = row.group ?? [], problems = row.problems ?? [];
+  const group = row.group.length ? row.group : row.copies, problems = row.problems ?? [], others = [...new Set(contrary(row).map((p) => called(p.label)))];
   if (!group.length && !problems.length) return "";
   return el("div", { class: "findings" }, ...problems.map((p) => el("p", {}, p)),
-    group.length ? el("p", {}, `duplicates: ${many(group.length, "other file")}`) : "",
+    group.length ? el("p", {}, `duplicates: ${many(group.length, "other file")}`, ...(others.length ? [", labelled ", el("b", {}, others.slice(0, 3).join(", "))] : [])) : "",
     group.length ? el("div", { class: "strip", "data-full": "yes" }, ...group.slice(0, 5).map((p) => example(p, "duplicate"))) : "");
 }
 
@@ -49,7 +49,7 @@ function side(row, given) {
   const none = !given && !better(row);
   return el("div", { class: given ? "side-class given" : "side-class to" },
     el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given || !none ? means(row, given) : null }, given || !none ? how(row, given) : "")),
-      el("b", { title: full(given ? row.given : row.suggested) }, none ? (row.unjudged ? "–" : row.kinds.includes("outlier") ? "fits no class" : "no label fits better") : broken(called(given ? row.given : row.suggested)))),
+      el("b", { title: full(given ? row.given : row.suggested) }, none ? (row.unjudged ? "–" : offered(row) ? `${called(offered(row))}, as its duplicate` : row.kinds.includes("outlier") ? "fits no class" : "no label fits better") : broken(called(given ? row.given : row.suggested)))),
     none ? "" : el("div", { class: "strip", "data-class": given ? row.given : row.suggested }, ...(given ? row.given_neighbours : row.suggested_neighbours).slice(0, 3).map((p) => example(p, "nearest"))));
 }
 // caption shows a file's folder and name. If they do not fit, it cuts the folder's end, and the start of a name wider than 60 %.

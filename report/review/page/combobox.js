@@ -4,6 +4,7 @@ import { el } from "./dom.js";
 import { count } from "./words.js";
 
 const most = 60; // maximum number of names shown
+const loose = 3; // grade of names that only have the typed letters in order
 
 // match returns the options whose text or name matches the typed text, best match first: at the start, at the start of a
 // word, anywhere, or as letters in the same order.
@@ -21,7 +22,7 @@ function grade(name, q) {
   const low = name.toLowerCase(), at = low.indexOf(q);
   if (low === q) return -1;
   if (at > 0) return /[\p{L}\p{N}]/u.test(low[at - 1]) && !/\d/.test(low[at - 1]) ? 2 : 1;
-  return at === 0 ? 0 : inOrder(low, q) ? 3 : 4;
+  return at === 0 ? 0 : inOrder(low, q) ? loose : 4;
 }
 function inOrder(low, q) {
   let at = 0;
@@ -30,8 +31,9 @@ function inOrder(low, q) {
 }
 
 // combobox turns input into a combobox. options() returns [{name, text, note}] in order; the list shows text. pick(name)
-// is called with the chosen name, or with "" when an empty field is confirmed. fixed keeps the list open.
-export function combobox(input, { options, pick, label, fixed = false, none = "no such class" }) {
+// is called with the chosen name, or with "" when an empty field is confirmed. fixed keeps the list open. create(typed)
+// returns the text of an option to create that name, or false; then pick(name, true) is called.
+export function combobox(input, { options, pick, label, fixed = false, none = "no such class", create = () => false }) {
   const list = el("ul", { id: `${input.id}-list`, role: "listbox", "aria-label": label, class: "options", hidden: !fixed });
   for (const [k, v] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-expanded": String(fixed), "aria-controls": list.id, autocomplete: "off", autocapitalize: "off" })) input.setAttribute(k, v);
   input.after(list);
@@ -41,6 +43,8 @@ export function combobox(input, { options, pick, label, fixed = false, none = "n
     found = match(options(), typed || fixed ? input.value : "");
     const rest = found.length - most;
     found = found.slice(0, most);
+    const wanted = input.value.trim(), words = wanted && create(wanted);
+    if (words) found[found[0]?.best === loose ? "unshift" : "push"]({ name: wanted, text: words, note: "", made: true });
     list.replaceChildren(...found.map(({ name, text, note }, i) => el("li", { role: "option", id: `${list.id}-${i}`, "aria-selected": "false", onmousedown: (e) => { e.preventDefault(); take(i); }, onmousemove: () => stand(i, false) },
       el("span", {}, text), el("small", {}, [text.includes(name) ? "" : name, note].filter(Boolean).join(" · ")))),
       ...(rest > 0 ? [el("li", { role: "presentation", class: "rest" }, `${count(rest)} more: type to find them`)] : []),
@@ -65,10 +69,11 @@ export function combobox(input, { options, pick, label, fixed = false, none = "n
   function take(i) {
     const name = found[i]?.name;
     if (name === undefined) return;
+    const { made } = found[i];
     input.value = found[i].text;
     typed = false;
     show(false);
-    pick(name);
+    pick(name, made);
   }
   input.addEventListener("input", () => { typed = true; show(true); });
   input.addEventListener("click", () => { if (list.hidden) { typed = false; show(true); input.select(); } });

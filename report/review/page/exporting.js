@@ -12,7 +12,7 @@ export function exporting() {
 
 function show() {
   const dialog = get("exported"), { whole: counts } = store.session, answer = el("div", { role: "status" });
-  const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, "Write the file");
+  const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, store.session.out?.endsWith("/") ? "Write class folders" : "Write the file");
   write.hidden = !store.session.out; // without an output file, the manifest can only be downloaded
   dialog.replaceChildren(head("exported-name", "Export the corrected manifest"),
     el("p", {}, `The file has all rows of the manifest, without the ${many(counts.drop, "dropped image")} and with a new label for ${many(counts.relabel, "relabelled image")}. All other images keep their given labels: those not decided, unsure (${count(counts.unsure)}), or without a majority of the reviewers (${count(counts.disagreed)}).`),
@@ -26,7 +26,7 @@ function show() {
 // nextSteps shows the commands to run after the review.
 function nextSteps() {
   const { out, next } = store.session;
-  return el("div", { class: "next-steps" }, el("p", {}, out ? "Press Export…, or end winnow with Ctrl-C: both write " : "End winnow with Ctrl-C. All decisions are kept.", out ? el("code", {}, out) : "", out ? ". Then train on it:" : " Then:"),
+  return el("div", { class: "next-steps" }, el("p", {}, out ? "Write " : "End winnow with Ctrl-C. All decisions are kept.", out ? el("code", {}, out) : "", out ? ". For a terminal:" : " Then:"),
     ...(next ?? []).map((command) => el("pre", {}, el("code", {}, command))));
 }
 
@@ -37,6 +37,7 @@ async function run(button, answer) {
     await drain();
     const done = await post("/api/export", {}, 600_000);
     answer.replaceChildren(el("p", { class: "good" }, "Written: ", el("code", {}, done.path)),
+      ...(done.folder ? [el("p", {}, `${many(done.folder.moves, "image")} with a changed path, listed in `, el("code", {}, done.folder.list), ...(done.folder.aside ? [". Dropped images are in ", el("code", {}, done.folder.aside)] : []), ".")] : []),
       el("dl", {}, ...[["kept", done.kept], ["relabelled", done.relabelled], ["dropped", done.dropped], ["unsure", done.unsure], ["no majority", done.disagreed], ["not decided", done.undecided]].flatMap(([name, n]) => [el("dt", {}, name), el("dd", {}, count(n))])));
   } catch (e) {
     if (!(e instanceof Failure)) throw e;

@@ -81,7 +81,8 @@ function draw() {
 function sorts() {
   const score = [["suspect", "score, lowest first"], ["least", "score, highest first"]], all = [["class", "given label"], ["path", "path"]];
   if (store.view === "data") return [["", "manifest order"], ...(store.session.total ? score : []), ...all];
-  if (store.session.learns && store.place.state === "undecided") return [["", "most likely wrong, learned from your decisions"], ...score, ...all];
+  if (store.session.learns && store.place.state === "undecided") return [["", "likely wrong, learned"], ...score, ...all];
+  if (store.session.drawn) return [["", "random order"], ...score, ...all];
   return [["", score[0][1]], score[1], ...all];
 }
 

@@ -35,7 +35,7 @@ export function group(g, number) {
   const { finding: find } = store, { rows } = g, part = (words, title, decide) => el("button", { type: "button", title, onclick: decide }, words);
   const all = (words, action, title) => part(words, title, () => decideAll(rows, () => ({ action })));
   const buttons = find === "outliers" || find === "problems" ? [all("Drop all", "drop", "Remove these images from the data set"), all("Keep all", "keep", "These labels are right")] : copies(g);
-  const label = part("Label all…", "Give all of them another label", () => choose(rows, (name) => decideAll(rows, (row) => (row.given === name ? { action: "keep" } : { action: "relabel", label: name }))));
+  const label = part("Label all…", "Give all of them another label", () => choose(rows, (name, create) => decideAll(rows, (row) => (row.given === name ? { action: "keep" } : { action: "relabel", label: name, create }))));
   const id = `group-${number}`;
   return el("li", {}, el("section", { class: "group", "aria-labelledby": id },
     el("div", { class: "row" }, el("h3", { id }, title(g)), el("span", { class: "gap" }), ...buttons, label, all("Clear", "undecided", "Make all of them undecided again")),
@@ -62,7 +62,8 @@ function copies(g) {
   const stays = rows.find((r) => r.given === likely) ?? rows[0];
   const one = el("button", { type: "button", title: `Keep ${stays.path} and remove the others from the data set`, onclick: () => decideAll(rows, (row) => ({ action: row.id === stays.id ? "keep" : "drop" })) }, "Keep one, drop the others");
   const from = store.finding === "leaks" ? splits.map((split) => el("button", { type: "button", title: `Remove the duplicates in ${split} from the data set`, onclick: () => decideAll(rows.filter((r) => r.split === split), () => ({ action: "drop" })) }, `Drop from ${split}`)) : [];
-  const as = labels.length > 1 && likely ? [el("button", { type: "button", title: "The audit finds this label more likely", onclick: () => decideAll(rows, (row) => (row.given === likely ? { action: "keep" } : { action: "relabel", label: likely })) }, `All are ${called(likely)}`)] : [];
+  const offers = labels.length > 1 ? (likely ? [likely] : labels.filter(Boolean).slice(0, 3)) : [];
+  const as = offers.map((name) => el("button", { type: "button", title: likely ? "The audit finds this label more likely" : "Give this label to all of them", onclick: () => decideAll(rows, (row) => (row.given === name ? { action: "keep" } : { action: "relabel", label: name })) }, `All are ${called(name)}`));
   const whole = labels.length === 1 && store.finding === "copies" ? [el("button", { type: "button", title: "Keep all duplicates with their labels", onclick: () => decideAll(rows, () => ({ action: "keep" })) }, "Keep all")] : [];
   return [...as, ...(store.finding === "leaks" ? from : [one]), ...whole];
 }

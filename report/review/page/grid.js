@@ -8,6 +8,7 @@ import { filtered } from "./address.js";
 import { store } from "./store.js";
 import { count, listName, many } from "./words.js";
 import { drain } from "./outbox.js";
+import { ending } from "./ending.js";
 
 const list = get("grid"), cards = new Map(); // id → article
 let seen = null, origin = -1, held = -1; // origin: the card where a Shift selection started; held: the current card at mousedown
@@ -55,6 +56,7 @@ function found() {
   if (store.groups) {
     if (total === 0 && session.total > 0) list.append(el("li", { class: "empty" }, "The audit found none."));
   } else if (view === "search") get("found").textContent = total ? `The ${many(total, "image")} most similar` : "";
+  else if (total === 0 && view === "suspects" && place.state === "undecided" && all > 0) list.append(ending(store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? `All ${listName(true)} are decided.` : "All images that match these filters are decided."));
   else if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? `All ${listName(true)} are decided.` : "All images that match these filters are decided.") : "Nothing matches these filters."));
   get("found").hidden = get("found").textContent === "";
   const from = place.offset + 1, to = place.offset + store.length;
@@ -125,11 +127,11 @@ async function turn(step) {
 }
 
 // next goes to the next page after all decisions on this page are saved.
-export const next = () => turn(async () => {
+export const next = (decided = false) => turn(async () => {
   await drain();
   if (store.pending.size > 0) return store.say("Some decisions on this page are not saved yet: try again when they are");
   const { place, total } = store, ended = place.offset + store.length >= total;
-  if (ended && (place.state !== "undecided" || store.after() > place.offset)) return store.say("This is the end of the list");
+  if (ended && (place.state !== "undecided" || store.after() > place.offset)) return decided ? undefined : store.say("This is the end of the list");
   const offset = ended ? 0 : store.after(); // after the last page, start again with the skipped images
   await store.go({ offset }, false);
   focus();
@@ -148,7 +150,7 @@ export async function advance(from = store.current) {
   const after = store.rows.findIndex((r, i) => i > from && open(r));
   if (after >= 0) store.move(after);
   else if (store.place.state === "undecided" && store.rows.some(open)) store.move(store.rows.findIndex(open));
-  else if (store.place.state === "undecided" || from >= store.rows.length - 1) return next();
+  else if (store.place.state === "undecided" || from >= store.rows.length - 1) return next(true);
   else store.move(from + 1);
   if (!document.querySelector("dialog[open]")) focus();
 }

@@ -1,7 +1,7 @@
 // The large view of an image: the image, both classes, and optionally an example next to it for comparison.
 
 import { get, el, head, open, picture, thumb, broken } from "./dom.js";
-import { how, means, rank, fits, many, number, stamp, done, better, file, tail, named } from "./words.js";
+import { how, means, rank, fits, many, number, stamp, done, better, offered, file, tail, named } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { tags } from "./card.js";
@@ -59,7 +59,7 @@ function draw() {
         copies(row).length ? el("section", { class: "class-panel" }, el("h3", {}, row.group?.length ? "Duplicates: other files with the same image" : "Nearly identical images with another label"), strip(copies(row), "duplicate", true)) : "")),
     el("div", { class: "acts big" },
       act("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), act("drop", "Drop", "D", { title: "Remove the image from the data set" }),
-      act("accept", better(row) ? `Accept: ${short(called(row.suggested))}` : "Accept", "A", { class: "accept", disabled: !better(row), title: better(row) ? `Change the label to ${full(row.suggested)}` : null }), act("choose", "Label…", "L", { title: "Choose another label" }), act("unsure", "Unsure", "Q", { title: "You are not sure: the label stays as given" }),
+      act("accept", offered(row) ? `Accept: ${short(called(offered(row)))}` : "Accept", "A", { class: "accept", disabled: !offered(row), title: offered(row) ? `Change the label to ${full(offered(row))}` : null }), act("choose", "Label…", "L", { title: "Choose another label" }), act("unsure", "Unsure", "Q", { title: "You are not sure: the label stays as given" }),
       el("span", { class: "gap" }), act("note", "Note…", "W"), store.session.similar ? act("similar", "Similar", "S") : "", act("reset", "Not decided", "C"), act("undo", "Undo", "U")));
   mark();
   if (again) (dialog.querySelector(`[data-act="${again}"]:not(:disabled)`) ?? dialog.querySelector(".acts button:not(:disabled)"))?.focus();

@@ -4,6 +4,7 @@
 import { post, Failure, connection } from "./api.js";
 import { store } from "./store.js";
 import { many, done, file } from "./words.js";
+import { called } from "./names.js";
 import { settle } from "./conflict.js";
 import { me as reviewer } from "./reviewer.js";
 
@@ -41,7 +42,7 @@ export function decide(rows, action) {
     const label = wanted.label ?? "", waits = store.pending.get(row.id), before = waits ?? row.decision, note = wanted.note ?? waits?.note;
     const same = (before?.action ?? "undecided") === wanted.action && (before?.label ?? "") === label;
     if (same && (note === undefined || note === (waits?.note ?? row.note))) { list.push(null); continue; }
-    list.push({ id: row.id, action: wanted.action, label, note, noted: same, version: row.version, path: row.path });
+    list.push({ id: row.id, action: wanted.action, label, note, noted: same, create: wanted.create, version: row.version, path: row.path });
   }
   const batch = list.filter(Boolean);
   if (list.length < skipped) store.say(`${many(skipped - list.length, "image")} without a better suggestion left unchanged`);
@@ -70,7 +71,7 @@ async function send() {
     batch.out = true;
     if (batch.turn) { await back(batch); continue; }
     try {
-      const answer = await post("/api/decide", { tab, reviewer: reviewer(), audit: store.sum, decisions: batch.list.map(({ id, action, label, note, version }) => ({ id, action, label, note, version })) });
+      const answer = await post("/api/decide", { tab, reviewer: reviewer(), audit: store.sum, decisions: batch.list.map(({ id, action, label, create, note, version }) => ({ id, action, label, create, note, version })) });
       refusal = null;
       forget(batch);
       arrived(answer.applied);
@@ -125,6 +126,7 @@ async function disputed(batch, conflicts) {
 function sentence(list) {
   const d = list[0];
   if (list.every((x) => x.noted)) return `${list.length > 1 ? many(list.length, "note") : `Note on #${d.id + 1}`} ${d.note ? "saved" : "deleted"}`;
+  if (list.length > 1 && list.every((x) => x.action === "relabel")) return `${many(list.length, "label")} changed${list.every((x) => x.label === d.label) ? ` to ${called(d.label)}` : ""}`;
   if (list.length > 1) return `${many(list.length, "image")} ${list.every((x) => x.action === d.action && x.label === d.label) ? done(d) : "decided"}`;
   return `#${d.id + 1} ${d.action === "undecided" ? "is undecided again" : done(d)} (${file(d.path)})`;
 }

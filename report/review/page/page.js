@@ -5,7 +5,7 @@ import { get, el } from "./dom.js";
 import { ask, Failure } from "./api.js";
 import { read } from "./address.js";
 import { store } from "./store.js";
-import { better, count, many } from "./words.js";
+import { offered, count, many } from "./words.js";
 import * as outbox from "./outbox.js";
 import * as grid from "./grid.js";
 import * as large from "./large.js";
@@ -20,11 +20,13 @@ import { standing } from "./standing.js";
 import { filters, another } from "./filters.js";
 import { views, to } from "./views.js";
 import { first } from "./first.js";
+import { job } from "./job.js";
 import { classes } from "./classes.js";
 import { findings } from "./findings.js";
 import * as plane from "./plane.js";
 import { views as names } from "./address.js";
 import { exporting } from "./exporting.js";
+import { sure } from "./sure.js";
 import { theme } from "./theme.js";
 import { watch } from "./watch.js";
 
@@ -33,8 +35,8 @@ const ways = {
   drop: () => ({ action: "drop" }),
   unsure: () => ({ action: "unsure" }),
   reset: () => ({ action: "undecided" }),
-  accept: (row) => (better(row) ? { action: "relabel", label: row.suggested } : null),
-  label: (name) => (row) => (name === row.given ? { action: "keep" } : { action: "relabel", label: name }),
+  accept: (row) => (offered(row) ? { action: "relabel", label: offered(row) } : null),
+  label: (name, create) => (row) => (name === row.given ? { action: "keep" } : { action: "relabel", label: name, create }),
 };
 
 // subjects returns the images that a decision applies to: the image in the large view, else the selected images, else the current image.
@@ -68,7 +70,7 @@ const acts = {
   note: () => { const rows = subjects(); if (rows.length && !grid.turns()) write(rows, (note) => outbox.decide(rows, (row) => noted(row, note))); },
   accept: () => decide(subjects(), ways.accept),
   reset: () => decide(subjects(), ways.reset),
-  choose: async () => { const rows = await chosen(); if (rows.length) choose(rows, (name) => decide(rows, ways.label(name))); },
+  choose: async () => { const rows = await chosen(); if (rows.length) choose(rows, (name, create) => decide(rows, ways.label(name, create))); },
   undo: () => outbox.undo(),
   redo: () => outbox.redo(),
   another: () => large.shown() || another(1),
@@ -197,6 +199,7 @@ async function run() {
   standing();
   views();
   first();
+  job();
   findings();
   plane.plane();
   grid.grid();
@@ -204,6 +207,7 @@ async function run() {
   filters();
   help.keys(acts);
   exporting();
+  sure(async (rows) => { if (outbox.decide(rows, ways.accept)) { await outbox.drain(); await store.load(); } });
   watch();
   await store.refresh();
   search.search();

@@ -18,12 +18,12 @@ function draw() {
   meter.setAttribute("aria-label", `${count(counts.relabel)} relabelled, ${count(counts.drop)} dropped, ${count(counts.keep)} kept${open ? `, ${count(counts.unsure)} unsure, ${count(counts.disagreed)} without a majority` : ""} of ${count(images)}`);
   meter.title = meter.getAttribute("aria-label");
   get("progress").textContent = suspects ? `${count(decided)} decided, ${count(store.left)} left` : `${count(decided)} of ${count(images)} decided`;
-  get("precision").textContent = [reviewers.some((r) => r.name !== me()) ? `${count(reviewers.find((r) => r.name === me())?.decided ?? 0)} by you` : "", said(precision, decided)].filter(Boolean).join("; ");
+  get("precision").textContent = [reviewers.some((r) => r.name !== me()) ? `${count(reviewers.find((r) => r.name === me())?.decided ?? 0)} by you` : "", said(precision, decided, store.session.drawn)].filter(Boolean).join("; ");
   get("hint").hidden = !hint || !audit;
   get("hint").textContent = hint ?? "";
 }
-function said(p, decided) {
-  if (!p || p.judged === 0) return decided ? "no label decided as right or wrong yet" : "";
+function said(p, decided, drawn) {
+  if (!p || p.judged === 0) return p?.expected && !drawn ? `by the audit, expect about ${count(Math.round(p.expected))} to be wrong` : decided ? "no label decided as right or wrong yet" : "";
   const recent = p.recent && p.judged > 50 ? `; last ${p.recent.judged}: ${bare(p.recent.estimate)} %` : "";
   return `${count(p.wrong)} of ${count(p.judged)} wrong: ${bare(p.estimate)} % (${bare(p.low)}–${bare(p.high)} %)${recent}`;
 }

@@ -182,10 +182,11 @@ class Store extends EventTarget {
   }
 
   // standing applies the progress of the review and of the classes.
-  standing({ counts, whole, precision, hint, reviewers, classes = [] }) {
-    Object.assign(this.session, { counts, whole, precision, hint, reviewers });
+  standing({ counts, whole, left, precision, hint, reviewers, classes = [] }) {
+    Object.assign(this.session, { counts, whole, left, precision, hint, reviewers });
     const touched = new Map(classes.map((c) => [c.name, c.decided]));
     for (const c of this.session.classes) if (touched.has(c.name)) c.decided = touched.get(c.name);
+    for (const { name } of classes) if (!this.session.classes.some((c) => c.name === name)) this.session.classes.push({ name, called: "", images: 0, suspects: 0, decided: 0 });
     this.emit("session");
   }
   async refresh() {

@@ -33,12 +33,13 @@ function draw() {
   lacking();
 }
 
-// lacking explains which input of a view is missing, and shows the command that makes it.
+// lacking explains which input of a view is missing. The card "Find wrong labels" makes it, or a command.
 function lacking() {
-  const { session, view } = store, { audit, vectors } = session.missing, part = get("lacking");
-  const [words, command] = (view === "map" || view === "search") && vectors ? [`${titles[view]} needs the vectors of the images. An audit makes them:`, vectors]
-    : (view === "suspects" || view === "findings") && audit && session.total === 0 ? [view === "suspects" ? "These images are not audited yet, so there are no suspects. To audit them:" : "These images are not audited yet, so there are no duplicates, outliers or problems. To audit them:", audit] : ["", ""];
+  const { session, view } = store, { audit, vectors } = session.missing, part = get("lacking"), unaudited = audit && session.total === 0;
+  const kind = { suspects: "suspects", findings: "duplicates, outliers or problems" }[view];
+  const words = (view === "map" || view === "search") && vectors ? `${titles[view]} needs the vectors of the images. An audit makes them${unaudited ? "." : ":"}`
+    : kind && unaudited ? `These images are not audited yet, so there are no ${kind}.` : "";
   part.hidden = !words;
-  part.replaceChildren(...(words ? [el("p", {}, words), el("pre", {}, el("code", {}, command))] : []));
+  part.replaceChildren(...(words ? [el("p", {}, words)] : []), ...(words && !unaudited ? [el("pre", {}, el("code", {}, vectors))] : []));
   document.documentElement.dataset.lacking = words ? "yes" : "no";
 }

@@ -37,7 +37,7 @@ export function means(row, given) {
 export const rank = (row) => (row.audited ? `Rank ${row.rank} in the list: 1 is the most suspect label.` : row.path);
 export const fits = "How similar the image is to the other images: the further below 0, the less it fits. Below -2.75 it is an outlier.";
 
-export const kinds = { suspect: "suspect", outlier: "fits no class", copy: "duplicate with another label", group: "has a duplicate", problem: "image with a problem" };
+export const kinds = { suspect: "suspect", outlier: "fits no class", copy: "duplicate, other label", group: "has a duplicate", problem: "image with a problem" };
 export const reasons = { suspect: "The given label looks wrong", outlier: "The image fits no class", copy: "A nearly identical image has another label", group: "Another file contains the same image", problem: "The image is dark, bright, blurred, has little detail or an unusual size or shape, or is grey among colour images" };
 // ofList formats a number of images of the main list, which contains suspects or images drawn at random.
 let drawn = false;
@@ -67,6 +67,10 @@ export function together(row) {
   return `${row.differ ? "Reviewers disagree; by majority" : "All reviewers who are sure agree"}: ${done({ action: row.outcome, label: row.outcome_label })}.`;
 }
 export const better = (row) => row.suggested && row.suggested !== row.given;
+// offered returns the label that A accepts: the suggested label or, if no label is likelier, that of a duplicate.
+export const offered = (row) => (better(row) ? row.suggested : row.verdict === "look" ? contrary(row)[0]?.label ?? "" : "");
+// contrary returns the duplicates of an image that have another label.
+export const contrary = (row) => [...row.group, ...row.copies].filter((p, i, all) => p.label && p.label !== row.given && all.findIndex((q) => q.path === p.path) === i);
 
 // clock formats a time, with the date if it is not today.
 export function clock(at) {

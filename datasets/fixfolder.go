@@ -1,0 +1,484 @@
+package datasets
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"winnow/datasets/location"
+	"winnow/internal/atomicfile"
+	"winnow/internal/lock"
+	"winnow/internal/text"
+)
+
+// Ways to put images into fixed class folders.
+const (
+	ByCopy     = "copy"
+	ByHardlink = "hardlink"
+	BySymlink  = "symlink"
+	ByMove     = "move" // in the folder of the images itself
+)
+
+// FolderOut is a folder of fixed class folders to write.
+type FolderOut struct {
+	Path string // with ByMove the folder of the images
+	By   string // "": ByCopy
+}
+
+// FixedFolder names what FixFolder has written.
+type FixedFolder struct {
+	Folder  string `json:"folder"`
+	Moves   int    `json:"moves"`           // images in another class folder, set aside, or with another name
+	Renamed int    `json:"renamed"`         // moves to another name, because the name was taken
+	List    string `json:"list,omitempty"`  // CSV file of the moves; "" if there was nothing to move in place
+	Aside   string `json:"aside,omitempty"` // folder of the dropped images; "" if none was dropped
+	Undo    string `json:"undo,omitempty"`  // script that moves the images back; "" without ByMove
+	By      string `json:"by"`
+}
+
+// Text describes the files in a line.
+func (f *FixedFolder) Text() string {
+	said := fmt.Sprintf("%s: class folders by %s, %s to other paths (%d renamed)", f.Folder, f.By,
+		text.Plural(f.Moves, "image"), f.Renamed)
+	for _, part := range [][2]string{{"listed in ", f.List}, {"dropped images in ", f.Aside}, {"undo: sh ", f.Undo}} {
+		if part[1] != "" {
+			said += ", " + part[0] + part[1]
+		}
+	}
+	return said
+}
+
+// IsFolderOut reports whether an output is a folder: it ends in a slash, or the folder exists.
+func IsFolderOut(name string) bool {
+	info, err := os.Stat(name)
+	return name != "" && os.IsPathSeparator(name[len(name)-1]) || err == nil && info.IsDir()
+}
+
+// The forms of folders whose folders are the labels.
+const (
+	classForm = "class folders"
+	splitForm = "class folders in splits"
+)
+
+// IsClassFolders reports whether d was read from class folders, so that FixFolder can write it.
+func (d *Dataset) IsClassFolders() bool {
+	return d != nil && d.Reading != nil && (d.Reading.Form == classForm || d.Reading.Form == splitForm)
+}
+
+// Check returns the error that FixFolder would return for its paths.
+func (o FolderOut) Check(source location.Source) error {
+	layout, err := LayoutOf(context.Background(), source)
+	all := []string{ByCopy, ByHardlink, BySymlink, ByMove}
+	switch here := layout == Folder && !source.IsRemote(); {
+	case err != nil:
+	case !slices.Contains(all, cmp.Or(o.By, ByCopy)):
+		err = fmt.Errorf("found %q, expected %s", o.By, strings.Join(all, ", "))
+	case layout != Folder && layout != Zip:
+		err = fmt.Errorf("the labels of %s are not folders: name a file to write, such as fixed.csv", source)
+	case !here && o.By != "" && o.By != ByCopy:
+		err = fmt.Errorf("the images of %s are in no folder of this machine: they can only be copied", source)
+	case here:
+		err = o.checkApart(source.Path())
+	}
+	if err != nil {
+		return fmt.Errorf("datasets: %s: %w", cmp.Or(o.Path, source.String()), err)
+	}
+	return nil
+}
+
+// checkApart returns an error if the new folder is inside or around that of the images or, with ByMove, another one.
+func (o FolderOut) checkApart(source string) error {
+	from, err := realPath(source)
+	if err != nil || o.By == ByMove && o.Path == "" {
+		return err
+	}
+	to, err := realPath(o.Path)
+	if err != nil {
+		return fmt.Errorf("%w: make the folder above it first", err)
+	}
+	isIn := func(a, b string) bool {
+		rel, err := filepath.Rel(b, a)
+		return err == nil && filepath.IsLocal(rel)
+	}
+	switch {
+	case o.By == ByMove && to != from:
+		return fmt.Errorf("images are moved within their folder %s: leave the name out, or copy", source)
+	case o.By != ByMove && (isIn(to, from) || isIn(from, to)):
+		return fmt.Errorf("is inside or around the images' folder %s: name a folder next to it, such as %s", source,
+			filepath.Join(filepath.Dir(from), "fixed"))
+	}
+	return nil
+}
+
+// realPath returns the absolute path without symbolic links of a file that need not exist.
+func realPath(name string) (string, error) {
+	name, err := filepath.Abs(name)
+	if real, missing := filepath.EvalSymlinks(name); err == nil && missing == nil {
+		return real, nil
+	}
+	dir, missing := filepath.EvalSymlinks(filepath.Dir(name))
+	return filepath.Join(dir, filepath.Base(name)), cmp.Or(err, missing)
+}
+
+// folderFixer writes fixed class folders.
+type folderFixer struct {
+	by       string
+	source   location.Source
+	from, to string // the folders of the images and of the fixed classes
+	places   []place
+	taken    map[string]bool // new paths, in lower case because some systems do not distinguish case
+}
+
+// place is where an image comes from and goes to.
+type place struct {
+	from, to     string // slash-separated, in the folder of the images, and in the new folder or the one set aside
+	given, label string
+	drop, moved  bool
+	renamed      bool // because the name was taken
+}
+
+// FixFolder writes the images of class folders into fixed class folders. The images keep the folders above and below
+// that of their class, such as those of splits. Dropped images are set aside in the folder NAME.dropped. The file
+// NAME.moves.csv lists each image whose path changes. An existing file is never replaced: an image whose name is taken
+// gets a number, and so does the whole folder if it exists.
+//
+// Except with ByMove, the images stay as they are, and the new folder appears once it is complete. With ByMove, the
+// list and a script that moves all images back (NAME.undo.sh) are written before the first image is moved, so that a
+// killed process can be undone or run again.
+func FixFolder(ctx context.Context, o FolderOut, source location.Source, d *Dataset,
+	decisions map[int]Decision) (did Fixed, f *FixedFolder, err error) {
+	if err := o.Check(source); err != nil {
+		return did, nil, err
+	}
+	counts := &fixer{d: d, decisions: decisions, did: Fixed{Changed: map[string]int{}}}
+	x := &folderFixer{by: cmp.Or(o.By, ByCopy), source: source, from: filepath.Clean(source.Path()),
+		to: filepath.Clean(o.Path), taken: map[string]bool{}}
+	if x.by == ByMove {
+		if info, err := os.Lstat(x.from); err != nil || !info.IsDir() || !filepath.IsLocal(x.from) || x.from == "." {
+			x.from, _ = realPath(x.from) // what lies next to a link is not next to the folder
+		}
+		x.to = x.from
+	}
+	if err = cmp.Or(counts.checkDecisions(), x.planPlaces(d, decisions)); err == nil && x.by == ByMove {
+		f, err = x.moveInPlace(ctx)
+	} else if err == nil {
+		f, err = x.writeNew(ctx)
+	}
+	if err != nil {
+		return did, nil, fmt.Errorf("datasets: %s: %w", x.to, err)
+	}
+	return counts.did, f, nil
+}
+
+// planPlaces determines where each image goes. Images that stay where they are keep their names.
+func (x *folderFixer) planPlaces(d *Dataset, decisions map[int]Decision) error {
+	if !d.IsClassFolders() {
+		return fmt.Errorf("the labels of %s are not folders: name a file to write, such as fixed.csv", x.source)
+	}
+	for i, s := range d.Samples {
+		p := place{from: s.Path, to: s.Path, given: d.LabelName(s), label: d.LabelName(s)}
+		if what := decisions[i]; what.Drop {
+			p.drop, p.moved, p.label = true, true, ""
+		} else if what.Label != "" && what.Label != p.given {
+			p.label, p.moved = what.Label, true
+			var err error
+			if p.to, err = d.replaceClassFolder(s.Path, p.given, p.label); err != nil {
+				return err
+			}
+		}
+		if x.places = append(x.places, p); !p.moved {
+			x.taken[strings.ToLower("/"+p.to)] = true
+		}
+	}
+	for i := range x.places {
+		if p := &x.places[i]; p.moved {
+			x.claimName(p)
+		}
+	}
+	return nil
+}
+
+// replaceClassFolder returns the path of an image after its class folder is replaced by that of another class.
+func (d *Dataset) replaceClassFolder(p, given, label string) (string, error) {
+	_, noSplit := ParseSplit(label)
+	if strings.ContainsAny(label, "/\\\x00") || label[0] == '.' ||
+		!slices.Contains(d.Classes, label) && (noSplit == nil || isNoClass(label)) {
+		return "", fmt.Errorf("%s: the new label %q cannot name a class folder: choose another label, or write a "+
+			"list, such as fixed.csv", p, label)
+	}
+	rest, ok := cutFolder(p, cmp.Or(d.Reading.At, "."))
+	parts := strings.Split(rest, "/")
+	for i := range parts[:len(parts)-1] {
+		if ok && parts[i] == given && (i > 0 || d.Reading.Form == classForm) {
+			parts[i] = label
+			return path.Join(d.Reading.At, path.Join(parts...)), nil
+		}
+	}
+	return "", fmt.Errorf("%s: is in no folder called %q: write a list, such as fixed.csv", p, given)
+}
+
+// claimName adds a number to the name of a moved image if another image has the name.
+func (x *folderFixer) claimName(p *place) {
+	stem, ending, named := strings.TrimSuffix(p.to, path.Ext(p.to)), path.Ext(p.to), p.to
+	kind := map[bool]string{true: asideEnding}[p.drop] + "/"
+	for n := 2; x.taken[strings.ToLower(kind+p.to)] || x.by == ByMove && x.isOther(p); n++ {
+		p.to = fmt.Sprintf("%s-%d%s", stem, n, ending)
+	}
+	if x.taken[strings.ToLower(kind+p.to)] = true; p.to != named {
+		p.renamed = true
+	}
+}
+
+// isOther reports whether the place that an image is moved to has another file. A process killed within a move may have
+// left the image itself there.
+func (x *folderFixer) isOther(p *place) bool {
+	there, err := os.Lstat(x.newPath(p))
+	own, missing := os.Lstat(filepath.Join(x.from, filepath.FromSlash(p.from)))
+	return err == nil && (missing != nil || !os.SameFile(there, own))
+}
+
+// The endings of the files and folders next to the new folder.
+const (
+	asideEnding = ".dropped"
+	listEnding  = ".moves.csv"
+	undoEnding  = ".undo.sh"
+)
+
+// newPath returns the path of an image in the new folder or the one set aside.
+func (x *folderFixer) newPath(p *place) string {
+	return filepath.Join(x.to+map[bool]string{true: asideEnding}[p.drop], filepath.FromSlash(p.to))
+}
+
+// freeName returns a path to which none of the endings gives an existing file: name, or name with a number. An empty
+// folder is free.
+func freeName(name string, endings ...string) string {
+	free := name
+	isTaken := func(ending string) bool {
+		info, err := os.Lstat(free + ending)
+		inside, _ := os.ReadDir(free + ending)
+		return err == nil && (!info.IsDir() || len(inside) > 0)
+	}
+	for n := 2; slices.ContainsFunc(endings, isTaken); n++ {
+		free = name + "-" + strconv.Itoa(n)
+	}
+	return free
+}
+
+// describeMoves returns the names of what is written with the list and the script called name, and the rows of the
+// list.
+func (x *folderFixer) describeMoves(name string) (f *FixedFolder, rows [][]string) {
+	f = &FixedFolder{Folder: x.to, By: x.by, List: name + listEnding}
+	rows = [][]string{{"from", "to", "given_label", "new_label", "note"}}
+	for i := range x.places {
+		p := &x.places[i]
+		if !p.moved {
+			continue
+		}
+		var notes []string
+		if p.drop {
+			f.Aside, notes = x.to+asideEnding, append(notes, "dropped")
+		}
+		if p.renamed {
+			f.Renamed, notes = f.Renamed+1, append(notes, "renamed: the name was taken")
+		}
+		rows = append(rows, []string{x.source.Join(p.from).String(), x.newPath(p), p.given, p.label,
+			strings.Join(notes, "; ")})
+	}
+	f.Moves = len(rows) - 1
+	return f, rows
+}
+
+// writeRows writes the list of moves.
+func writeRows(file string, rows [][]string) error {
+	return atomicfile.Write(file, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) })
+}
+
+// writeNew writes all images below a hidden folder next to the new one, and then renames the result.
+func (x *folderFixer) writeNew(ctx context.Context) (f *FixedFolder, err error) {
+	layout, err := LayoutOf(ctx, x.source)
+	if err != nil {
+		return nil, err
+	}
+	files, end, err := openTree(ctx, x.source, layout)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	x.to = freeName(x.to, "", asideEnding, listEnding)
+	partial := filepath.Join(filepath.Dir(x.to), "."+filepath.Base(x.to)+".partial")
+	if err := os.Mkdir(partial, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	root, err := os.OpenRoot(partial)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	held, err := lock.Folder(partial)
+	if err != nil {
+		return nil, err
+	}
+	parts := map[bool]string{false: "kept", true: "dropped"}
+	clear := func() error { return errors.Join(root.RemoveAll(parts[false]), root.RemoveAll(parts[true])) }
+	defer func() { _ = errors.Join(clear(), held.Close(), root.Remove(lock.Name), os.Remove(partial)) }()
+	if err := clear(); err != nil { // what a killed process left
+		return nil, err
+	}
+	for i := range x.places {
+		p := &x.places[i]
+		to := path.Join(parts[p.drop], p.to)
+		err := cmp.Or(ctx.Err(), root.MkdirAll(path.Dir(to), 0o755))
+		if err == nil {
+			err = x.placeImage(files, root, p.from, to)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	f, rows := x.describeMoves(x.to)
+	if f.Aside != "" {
+		err = os.Rename(filepath.Join(partial, parts[true]), f.Aside)
+	}
+	if err == nil {
+		err = writeRows(f.List, rows)
+	}
+	if err == nil {
+		_ = os.Remove(x.to) // an empty folder, see freeName
+		err = os.Rename(filepath.Join(partial, parts[false]), x.to)
+	}
+	return f, err
+}
+
+// placeImage puts an image into the new folder, where no such file exists.
+func (x *folderFixer) placeImage(files fs.FS, root *os.Root, from, to string) error {
+	if x.by != ByCopy {
+		file, err := realPath(filepath.Join(x.from, filepath.FromSlash(from)))
+		if err == nil && x.by == BySymlink {
+			return root.Symlink(file, to)
+		}
+		if err == nil {
+			err = os.Link(file, filepath.Join(root.Name(), filepath.FromSlash(to)))
+		}
+		return err
+	}
+	in, err := files.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = cmp.Or(err, out.Close()); err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	if info, err := in.Stat(); err == nil {
+		_ = root.Chtimes(to, info.ModTime(), info.ModTime()) // for programs that compare times
+	}
+	return nil
+}
+
+// moveInPlace moves the images within their folder, after it has written the list and the script.
+func (x *folderFixer) moveInPlace(ctx context.Context) (*FixedFolder, error) {
+	above, base := filepath.Dir(x.from), filepath.Base(x.from)
+	root, err := os.OpenRoot(above)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	name := freeName(x.to, listEnding, undoEnding)
+	f, rows := x.describeMoves(name)
+	if f.Moves == 0 {
+		return &FixedFolder{Folder: x.to, By: x.by}, nil
+	}
+	f.Undo = name + undoEnding
+	var moves [][2]string // paths from above
+	real := map[string]bool{".": true}
+	for i := range x.places {
+		if p := &x.places[i]; p.moved {
+			to, _ := filepath.Rel(above, x.newPath(p))
+			m := [2]string{path.Join(base, p.from), filepath.ToSlash(to)}
+			err = cmp.Or(err, checkFolder(root, path.Dir(m[0]), real), checkFolder(root, path.Dir(m[1]), real))
+			moves = append(moves, m)
+		}
+	}
+	if err == nil {
+		err = writeRows(f.List, rows)
+	}
+	if err == nil {
+		err = atomicfile.WriteBytes(f.Undo, []byte(writeUndo(moves)))
+	}
+	for i := 0; i < len(moves) && err == nil; i++ {
+		from, to := moves[i][0], moves[i][1]
+		if err = cmp.Or(ctx.Err(), root.MkdirAll(path.Dir(to), 0o755)); err == nil {
+			err = moveFile(root, from, to)
+		}
+		if err != nil {
+			err = fmt.Errorf("moved %d of %d images (run it again, or undo with sh %s): %w", i, len(moves), f.Undo, err)
+		}
+	}
+	return f, err
+}
+
+// checkFolder returns an error if a folder exists and is, or is inside of, a link or a file.
+func checkFolder(root *os.Root, dir string, real map[string]bool) error {
+	if real[dir] {
+		return nil
+	}
+	if err := checkFolder(root, path.Dir(dir), real); err != nil {
+		return err
+	}
+	info, err := root.Lstat(dir)
+	if err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: is a link or no folder, and %s follows no links: use --by %s", dir, ByMove, ByCopy)
+	}
+	real[dir] = true
+	return nil
+}
+
+// moveFile moves a file to a path where no file, or the same file, exists. Unlike a renaming, it never replaces a file;
+// it renames only in file systems without hard links.
+func moveFile(root *os.Root, from, to string) error {
+	err := root.Link(from, to)
+	there, missing := root.Lstat(to)
+	switch own, _ := root.Lstat(from); {
+	case err == nil || missing == nil && own != nil && os.SameFile(there, own):
+		return root.Remove(from)
+	case missing != nil && !errors.Is(err, fs.ErrExist):
+		return root.Rename(from, to)
+	}
+	return err
+}
+
+// writeUndo returns a shell script that moves files back, the last first.
+func writeUndo(moves [][2]string) string {
+	var script strings.Builder
+	script.WriteString(`#!/bin/sh
+# Moves the images back to where they were before winnow moved them. It replaces no file and can be run again.
+CDPATH= cd "$(dirname "$0")" || exit 1
+back() {
+	if [ -e "$1" ] || [ -L "$1" ]; then
+		printf 'not moved back, the file is there: %s\n' "$1"
+	elif [ -e "$2" ] || [ -L "$2" ]; then
+		mkdir -p "$3" && mv "$2" "$1"
+	fi
+}
+`)
+	quote := func(name string) string { return "'./" + strings.ReplaceAll(name, "'", `'\''`) + "'" }
+	for _, m := range slices.Backward(moves) {
+		fmt.Fprintf(&script, "back %s %s %s\n", quote(m[0]), quote(m[1]), quote(path.Dir(m[0])))
+	}
+	return script.String()
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"winnow/papers/studies"
+)
+
+// gain returns the question of a line of EXPERIMENTS.md's first table: what a row gains over another.
+func gain(say, better, than string) studies.Claim {
+	return studies.Claim{Say: say, Better: studies.Names{better}, Than: studies.Names{than}}
+}
+
+// first lists the lines of the first table, on whole networks, by the folder of their study.
+var first = []struct {
+	folder string
+	gains  []studies.Claim
+}{
+	{"networks/omniglot-noise", []studies.Claim{
+		gain("filter: AvgSim over none", "MCL + AvgSim", "MCL"),
+		gain("filter: vMF-Sim over none", "MCL + vMF-Sim", "MCL"),
+		gain("a perfect filter over none", "MCL + oracle filter", "MCL"),
+		gain("as many labels dropped at random over none", "MCL + random drop", "MCL"),
+		gain("filter with a proxy loss: vMF-Sim over none", "SoftTriple + vMF-Sim", "SoftTriple"),
+		gain("another loss, no filter (MS) over vMF-Sim", "MS", "MCL + vMF-Sim"),
+		gain("two networks (Co-teaching) over vMF-Sim", "Co-teaching", "MCL + vMF-Sim"),
+	}},
+	{"reproduce/whole-prism-table2", []studies.Claim{
+		gain("600 steps, vMF-Sim over none", "MCL + PRISM (vMF-Sim)", "Memory Contrastive Loss (MCL)"),
+	}},
+}
+
+// answers returns the first table: differences in points of P@1, paired by seed, with the half width of their 95 %
+// intervals. Those that are significant among all differences of their study here are bold.
+func answers(root string) (string, error) {
+	text := "| whole network, Omniglot | 20 % wrong | 50 % wrong | 50 %, whole clusters | clean |\n" +
+		"|---|---:|---:|---:|---:|\n"
+	for _, part := range first {
+		_, enough, _, err := read(filepath.Join(root, "experiments", part.folder))
+		if err != nil {
+			return "", err
+		}
+		enough.Study.Claims = part.gains
+		for _, v := range enough.TestClaims() {
+			text += "| " + v.Claim.Say + " |"
+			for _, column := range []string{"sym 20", "sym 50", "small 50", "clean"} {
+				text += " " + describeGain(v, column) + " |"
+			}
+			text += "\n"
+		}
+	}
+	return text, nil
+}
+
+// describeGain returns a cell of the first table; "" if the column was not run.
+func describeGain(v studies.Verdict, column string) (cell string) {
+	for _, c := range v.Comparisons {
+		if !strings.HasSuffix(c.Better, ", "+column) {
+			continue
+		}
+		if cell = fmt.Sprintf("%+.1f ±%.1f", 100*c.Mean, 50*(c.High-c.Low)); c.State != studies.CannotSay {
+			cell = "**" + cell + "**"
+		}
+		if c.N < 10 {
+			cell += fmt.Sprintf(" n=%d", c.N)
+		}
+	}
+	return cell
+}

@@ -1,0 +1,85 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// TestWorkChild is not a test: it is the command that other tests start. It prints and waits to be interrupted.
+func TestWorkChild(t *testing.T) {
+	if os.Getenv("WINNOW_TEST_WORK") == "" {
+		t.Skip("only run by other tests")
+	}
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt)
+	fmt.Fprint(os.Stderr, "winnow: first\nwinnow: name a FILE with --model, or winnow models get one\n"+
+		"judge  1/2 steps\nwinnow: last\nextract  about 9s left\nextract  3/10 images  1.0 images/s  7s left\n")
+	if os.Getenv("WINNOW_TEST_WORK") == "wait" {
+		<-interrupted
+	}
+	os.Exit(1)
+}
+
+func newTestWork(t *testing.T, how string) *Work {
+	t.Setenv("WINNOW_TEST_WORK", how)
+	return &Work{Program: os.Args[0], Network: func() Network { return Network{} },
+		Finish: func(string) error { return errors.New("it failed, so it is not finished") },
+		Words: func(kind string) ([]string, error) {
+			if kind != AuditJob {
+				return nil, errors.New("not offered")
+			}
+			return []string{"-test.run=^TestWorkChild$"}, nil
+		}}
+}
+
+func (w *Work) copyJob() job {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return *w.job
+}
+
+// A second job is refused while one is running, and the command is gone when the server has ended.
+func TestWorkEndsWithServer(t *testing.T) {
+	w := newTestWork(t, "wait")
+	var refused *refusal
+	if err := w.Start("other"); !errors.As(err, &refused) || refused.status != http.StatusConflict {
+		t.Errorf("another kind: %v", err)
+	}
+	if err := w.Start(AuditJob); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Start(AuditJob); !errors.As(err, &refused) || refused.status != http.StatusConflict {
+		t.Errorf("a second start: %v", err)
+	}
+	for w.copyJob().Progress.Done < 3 {
+		runtime.Gosched()
+	}
+	want := progressed{Stage: "extract", Done: 3, Total: 10, Unit: "images", Left: "7s"}
+	if j := w.copyJob(); j.State != running || j.Progress != want || !slices.Equal(j.Lines, []string{"first", "last"}) {
+		t.Errorf("while it runs: %+v", j)
+	}
+	w.End() // waits for the process
+	if j := w.copyJob(); j.State != stopped {
+		t.Errorf("after the end: %+v", j)
+	}
+	if err := w.Start(AuditJob); err == nil {
+		t.Error("a job was started after the end")
+	}
+}
+
+func TestWorkFails(t *testing.T) {
+	w := newTestWork(t, "fail")
+	if err := w.Start(AuditJob); err != nil {
+		t.Fatal(err)
+	}
+	<-w.job.ended
+	if j := w.copyJob(); j.State != failed || !slices.Equal(j.Lines, []string{"first", "last"}) {
+		t.Errorf("got %+v", j)
+	}
+}
