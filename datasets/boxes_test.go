@@ -135,7 +135,8 @@ func TestFolderBoxErrors(t *testing.T) {
 			"data.yaml": "names: [a, b]", "classes.txt": "b\na"},
 		"1.xml: XML syntax error":              {"1.png": "", "1.xml": vocXML[:100]},
 		"object 1: found no name or no bndbox": {"1.png": "", "1.xml": strings.Replace(vocXML, "tench", "", 1)},
-		"is FiftyOne's label file, which winn": {"data/1.png": "", "labels.json": `{"classes": ["a"], "labels": {"1": 0}}`},
+		"is FiftyOne's label file, which " +
+			"winn": {"data/1.png": "", "labels.json": `{"classes": ["a"], "labels": {"1": 0}}`},
 	} {
 		if d, err := ReadFile(onDisk(t, files), ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, %v, expected %q", d, err, want)
@@ -174,7 +175,8 @@ func TestReadCOCO(t *testing.T) {
 		rowsOf(t, d)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got := described(d); !strings.HasSuffix(got, "left 1 objects crowds, left 1 boxes with a side below the minimum") {
+	if got := described(d); !strings.HasSuffix(got, "left 1 objects crowds, left 1 boxes with a side below the "+
+		"minimum") {
 		t.Error(got)
 	}
 	d = read(t, cocoFile, ReadOptions{CropMargin: 0.5, MinBox: 6})
@@ -186,7 +188,8 @@ func TestReadCOCO(t *testing.T) {
 		// whole images, some with several labels
 		`{"categories":[{"id":0,"name":"x"},{"id":1,"name":"y"}],"annotations":[{"id":7,"image_id":1,"category_id":1},` +
 			`{"id":8,"image_id":2,"category_id":0,"bbox":[]},{"id":9,"image_id":2,"category_id":1}],` +
-			`"images":[{"id":1,"file_name":"p.jpg"},{"id":2,"file_name":"q.jpg"}]}`: "p.jpg y train, left 1 pictures with several labels for the whole image",
+			`"images":[{"id":1,"file_name":"p.jpg"},{"id":2,"file_name":"q.jpg"}]}`: "p.jpg y train, left 1 " +
+			"pictures with several labels for the whole image",
 		// LVIS identifies images by address; one annotation has no box
 		`{"images":[{"id":1,"coco_url":"http://h/train2017/1.jpg"}],"annotations":[{"id":1,"image_id":1,"category_id":1,` +
 			`"bbox":[1,2,3,4]},{"id":2,"image_id":1,"category_id":1,"bbox":null}],"categories":[{"id":1,"name":"a"}]}`: "" +

@@ -89,9 +89,11 @@ func TestFoldersFound(t *testing.T) {
 		"train/1.jpg test/2.jpg":  "! found images directly in test and train and no class folder",
 		"1.jpg 2.jpg labels.csv": "! found images directly in it and no class folder: " +
 			"put each class into its own folder, or write a list with the columns path and label",
-		"train/cat/1.jpg cat/2.jpg":                                 "! two readings are possible",
-		"a/images/1.jpg a/images/2.jpg":                             "! found images directly in images and no class folder",
-		"images/1.jpg images/2.jpg masks/1.png masks/2.png":         "! found the folders images and masks with images of the same names",
+		"train/cat/1.jpg cat/2.jpg": "! two readings are possible",
+		"a/images/1.jpg a/images/2.jpg": "! found images directly in images and no " +
+			"class folder",
+		"images/1.jpg images/2.jpg masks/1.png masks/2.png": "! found the folders images and masks with " +
+			"images of the same names",
 		"RGB/1.jpg RGB/2.jpg GT/1.png Depth/1.png":                  "! of the same names",
 		"images/a/1.jpg images/b/2.jpg masks/a/1.png masks/b/2.png": "! of the same names",
 		"readme.txt": "! no image found",

@@ -159,7 +159,9 @@ func TestParquetColumns(t *testing.T) {
 		"guessed": {two, ReadOptions{}, "path,label,split,kind,fold,width\nx.parquet/img/000000,,train,heron,test,3\n"},
 		"no such one": {two, ReadOptions{Names: Names{Path: "photo"}},
 			`found the image columns ["img" "mask"]`},
-		"no label": {two, ReadOptions{Names: Names{Label: "class"}}, `expected a separate column "class" for the label`},
+		"no " +
+			"label": {two, ReadOptions{Names: Names{Label: "class"}},
+			`expected a separate column "class" for the label`},
 		"no image": {parquetOf(t, []text{{"a.jpg", "x"}}), ReadOptions{},
 			"expected one image column with the fields bytes and path"},
 		"cut":          {two[:len(two)-20], ReadOptions{}, "is not a Parquet file"},

@@ -95,8 +95,10 @@ func TestReadManifest(t *testing.T) {
 		"ILSVRC2012_val_1.JPEG 65\n":                                           "ILSVRC2012_val_1.JPEG 65 train",
 		"path,label\ncat\\1.jpg,cat\n":                                         "cat/1.jpg cat train",
 		"path,label\ncat/x\\1.jpg,cat\n":                                       `cat/x\1.jpg cat train`,
-		"path,label,,\r\na.jpg,x,,\r\n,,,\r\nb.jpg,y,,1\r\n,,,\r\n":            ab + ", left 2 rows with only empty cells",
-		"path,label\na.jpg,x\nb.jpg,\"[1, 2]\"\nc.jpg,\"{}\"\n": "a.jpg x train, left 1 rows with JSON instead of one label, " +
+		"path,label,,\r\na.jpg,x,,\r\n,,,\r\nb.jpg,y,,1\r\n,,,\r\n": ab + ", left 2 rows with only empty " +
+			"cells",
+		"path,label\na.jpg,x\nb.jpg,\"[1, 2]\"\nc.jpg,\"{}\"\n": "a.jpg x train, left 1 rows with JSON instead of " +
+			"one label, " +
 			`such as "{}", left 1 rows with several labels, such as "[1, 2]"`,
 		"path,label\na.jpg,fl\xfbte\n": "! expected UTF-8",
 	} {
@@ -166,11 +168,12 @@ func TestBadManifests(t *testing.T) {
 		strings.Repeat("x", 99_000) + ",y,1\n":                                      "m:1: header is \"xxx",
 		"a.jpg 1\nb.jpg " + strings.Repeat("1", 2<<20):                              "token too long",
 		`<annotations><image id="0" name="a"/></annotations>`:                       "export other formats as COCO",
-		`{"classes": ["a"], "labels": {"1": 0}}`:                                    "FiftyOne's label file, which winnow does not read",
-		`{"image": {"0": "a.jpg"}, "label": {"0": "x"}}`:                            "instead of a path",
-		`{"image": ["a.jpg"], "label": ["x"]}`:                                      "instead of a path",
-		`[{"image": "a.jpg", "label": "x"}, {"image"`:                               "unexpected EOF",
-		`[{"image": "a.jpg", "label": "x"}] x`:                                      "more after",
+		`{"classes": ["a"], "labels": {"1": 0}}`: "FiftyOne's label file, which " +
+			"winnow does not read",
+		`{"image": {"0": "a.jpg"}, "label": {"0": "x"}}`: "instead of a path",
+		`{"image": ["a.jpg"], "label": ["x"]}`:           "instead of a path",
+		`[{"image": "a.jpg", "label": "x"}, {"image"`:    "unexpected EOF",
+		`[{"image": "a.jpg", "label": "x"}] x`:           "more after",
 	} {
 		_, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 500 {

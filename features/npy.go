@@ -30,9 +30,6 @@ func DecodeRows(dst []float32, dtype string, b []byte) {
 	Array{Floats: dst}.decodeElements(0, Key{DType: dtype}.numpyDescr(), b)
 }
 
-// ElementSize returns the size in bytes of a number of type [Float32] or [Float16].
-func ElementSize(dtype string) int { return elementSize[Key{DType: dtype}.numpyDescr()] }
-
 // writeRows writes the values of x as <f4 or <f2, without a header.
 func writeRows(w io.Writer, descr string, x blas32.General) error {
 	if x.Cols == 0 {

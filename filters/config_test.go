@@ -30,9 +30,11 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *filters.Config) { c.AvgSimSteps = -1 },
 			`filters: avgsim_steps: found -1, expected 0 or more iterations`},
 		{func(c *filters.Config) { c.Scorer, c.Threshold = "avgsim", "fixed" },
-			`filters: threshold "fixed" with scorer "avgsim": the scores have no fixed scale, expected median, trm or paper`},
+			`filters: threshold "fixed" with scorer "avgsim": the scores have no fixed scale, ` +
+				`expected median, trm or paper`},
 		{func(c *filters.Config) { c.Scorer, c.Threshold = "batch_positive", "fixed" },
-			`filters: threshold "fixed" with scorer "batch_positive": the scores have no fixed scale, expected median, trm or paper`},
+			`filters: threshold "fixed" with scorer "batch_positive": the scores have no fixed scale, ` +
+				`expected median, trm or paper`},
 		{func(c *filters.Config) { c.Scorer = "proxysim" },
 			`filters: scorer "proxysim" needs a loss with proxies, but this loss has none`},
 	} {

@@ -82,7 +82,7 @@ func TestExternalRefused(t *testing.T) {
 		"up":       {"../d", "named without ..", nil, nil},
 		"through":  {"a/../../d", "named without ..", nil, nil},
 		"absolute": {"/etc/passwd", "named without ..", nil, nil},
-		"empty":    {"", "expected that file's name", nil, nil},
+		"empty":    {"", "name (location) is missing", nil, nil},
 		"link out": {"d", "expected a regular file", nil, func(t *testing.T, dir string, data []byte) {
 			put(t, filepath.Join(filepath.Dir(dir), "out"), data)
 			if err := os.Symlink("../out", filepath.Join(dir, "d")); err != nil {
@@ -98,8 +98,8 @@ func TestExternalRefused(t *testing.T) {
 			put(t, filepath.Join(dir, "d"), data[:len(data)-1])
 		}},
 		"offset":   {"d", "cut short", func(_ int, r *onnxtest.Reference) { r.Offset = 1<<63 - 1 }, nil},
-		"negative": {"d", "expected a number from 0", func(_ int, r *onnxtest.Reference) { r.Offset = -1 }, nil},
-		"length":   {"d", "expected the ", func(_ int, r *onnxtest.Reference) { r.Length++ }, nil},
+		"negative": {"d", "expected a number ≥ 0", func(_ int, r *onnxtest.Reference) { r.Offset = -1 }, nil},
+		"length":   {"d", "in another file, expected ", func(_ int, r *onnxtest.Reference) { r.Length++ }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "in")

@@ -296,7 +296,7 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("found %v", err)
 	}
 	if _, err := Prepare(fileOf(e, fixed.Marshal()[:500]), ""); err == nil ||
-		!strings.HasPrefix(err.Error(), "graph: f.onnx: cut short") {
+		!strings.HasPrefix(err.Error(), "graph: f.onnx: the data is cut short") {
 		t.Errorf("found %v", err)
 	}
 	if _, err := Prepare(fileOf(e, fixed.Marshal()), "Con"); err == nil ||

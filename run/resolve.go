@@ -78,8 +78,17 @@ func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 		return err
 	}
 	whole := d
-	d, held := whole.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
-	if v := &r.Config.Validation; held.Images == 0 && v.HoldOut == config.UsualHoldOut { // perhaps too few images
+	v := &r.Config.Validation
+	auto := v.HoldOut == config.AutoHoldOut
+	if auto {
+		v.HoldOut = v.Share()
+		if tests := len(whole.Labelled(datasets.Test)) + len(whole.Labelled(datasets.Query)); tests > 0 &&
+			!r.Config.Finetune.On() {
+			v.HoldOut = 0
+		}
+	}
+	d, held := whole.WithValidation(v.Share(), r.Config.Seed)
+	if auto && v.HoldOut > 0 && held.Images == 0 { // perhaps too few images
 		v.HoldOut = config.SmallHoldOut
 		if d, held = whole.WithValidation(v.Share(), r.Config.Seed); held.Images == 0 {
 			v.HoldOut = config.UsualHoldOut

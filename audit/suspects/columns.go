@@ -28,8 +28,8 @@ const (
 	rateKnown = "rate_known"
 )
 
-// columns are listed in the order of CSV. true_label, checked and rate_known are left out if no image has a value. The
-// leading column of a list must precede its other columns.
+// columns has the columns of the CSV file, in its order. true_label, checked and rate_known are left out if no image
+// has a value. If several columns describe a list of an image, such as its duplicates, the first sets its length.
 var columns = []column{
 	newValueColumn("rank", func(e *Suspect) string { return strconv.Itoa(e.Rank) },
 		func(_ *rows, e *Suspect, s string) (err error) {

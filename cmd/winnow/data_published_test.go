@@ -43,7 +43,12 @@ func TestDataPublished(t *testing.T) {
 			t.Errorf("exit code %d: %s%s, expected %q", code, stdout, errs, want)
 		}
 	}
-	holds(t, errs, "winnow: warning: cifar10n, official: train: found 10 images of 8 classes, expected 50000 of 10 as published")
+	holds(
+		t,
+		errs,
+		"winnow: warning: cifar10n, official: train: found 10 images of 8 classes, expected the published 50000 "+
+			"images of 10 classes",
+	)
 	rows := strings.Split(readFile(t, out), "\n")
 	for _, want := range []string{"path,label,split,true_label,published_label", "train/00000.bmp,1,train,0,",
 		"train/00001.bmp,1,train,1,", "test/00002.bmp,5,test,,2"} {

@@ -69,6 +69,7 @@ var working = []struct {
 	{line: "train --manifest noisy.csv --root drawn --features features --noise-rate auto --steps 20 --out OUT"},
 	{line: "eval run --metrics all"},
 	{line: "audit run"},
+	{line: "check drawn --model glyphnet"},
 	{line: "audit --features features --labels noisy.csv --out OUT.csv"},
 	{line: "audit --features features --labels noisy.csv --scorer centres --out OUT.json"},
 	{line: "audit --features features --labels noisy.csv --scorer knn --out OUT.csv"},
@@ -90,9 +91,10 @@ var working = []struct {
 }
 
 // idle lists the commands that end too soon to be interrupted, or that only wait.
-var idle = strings.Split("data topline,models list,models show,models get,models add,models remove,models "+
+var idle = strings.Split("data topline,data diff,models list,models show,models get,models add,models remove,models "+
 	"new,list architectures,join,cluster slurm,cluster kubernetes,cluster status,"+
-	"studio,decisions export,decisions status,decisions simulate,papers theory,list losses,list filters,list metrics,list recipes,list scorers,"+
+	"studio,decisions export,decisions status,decisions simulate,"+
+	"papers theory,list losses,list filters,list metrics,list recipes,list scorers,"+
 	"runtime install,doctor,manual,completion", ",")
 
 // TestInterrupted checks that every command in working stops when its context is cancelled, and exits with 130.

@@ -45,7 +45,6 @@ func TestMisuse(t *testing.T) {
 
 		"audit": "found no input, expected images (a folder, " +
 			"a .zip file or a manifest), a run folder, or",
-		"audit photos --features f":                          "--features cannot be used with images",
 		"audit photos --last":                                "--last cannot be used with images: give a run folder",
 		"audit photos --split tset":                          "--split: ",
 		"audit photos --scorer proxysim":                     "cannot score stored features",

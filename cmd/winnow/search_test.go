@@ -177,7 +177,15 @@ func TestFlippedBits(t *testing.T) {
 			for _, args := range c.calls {
 				if code, _, stderr := call(t.Context(), args...); code != 1 ||
 					!strings.Contains(stderr, filepath.Join(x, "")) {
-					t.Errorf("%s, byte %d of %d: winnow %s: exit code %d: %s", file, at, len(data), args[0], code, stderr)
+					t.Errorf(
+						"%s, byte %d of %d: winnow %s: exit code %d: %s",
+						file,
+						at,
+						len(data),
+						args[0],
+						code,
+						stderr,
+					)
 				}
 			}
 		}
@@ -201,7 +209,8 @@ func TestSearchTellsOfGoneImages(t *testing.T) {
 	write(t, filepath.Join(s.images, "04.png"), "another picture")
 	for _, dir := range []string{index, store} {
 		text, stderr := mustCall(t, "search", "--index", dir, "07.png", "-k", "99")
-		if !strings.Contains(stderr, "2 images have changed or are missing since the") || !strings.Contains(text, "(gone)") ||
+		if !strings.Contains(stderr, "2 images have changed or are missing since the") ||
+			!strings.Contains(text, "(gone)") ||
 			!strings.Contains(text, "(changed)") {
 			t.Errorf("%s: %s%s", dir, text, stderr)
 		}

@@ -19,7 +19,8 @@ func (w world) pacedArgs(out string, more ...string) []string {
 }
 
 // roundLine matches the line printed for a round of weights.
-var roundLine = regexp.MustCompile(`epoch \d+ \(step \d+\): weights, round \d: λ [\d.]+, mean weight of a class \(MAW\) ` +
+var roundLine = regexp.MustCompile(`epoch \d+ \(step \d+\): weights, round \d: λ [\d.]+, mean weight of a ` +
+	`class \(MAW\) ` +
 	`[01]\.\d{3} ± 0\.\d{3} \(SDAW\); of 320 samples \d+ excluded, \d+ at 1; objective -?[\d.]+ → -?[\d.]+ ` +
 	`(not converged )?after \d+ visits\n`)
 

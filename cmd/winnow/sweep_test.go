@@ -99,7 +99,7 @@ func TestSweep(t *testing.T) {
 	}
 	mustCall(t, "eval", found.Best.Folder)
 	mustCall(t, "report", found.Best.Folder, "--no-pictures", "--out", "best.html")
-	// Added values keep finished trainings; different spellings of a number are the same value.
+	// A sweep to which values are added reuses its finished trainings; 1e-2 and 0.01 are the same value.
 	_, stderr = mustCall(t, sweepArgs("whole", "--vary", "lr=0.001,0.003,1e-2", "--vary", "loss=contrastive,triplet",
 		"--seeds", "1,2,4")...)
 	if !strings.Contains(stderr, "18 cells, 8 done before") {
@@ -109,7 +109,7 @@ func TestSweep(t *testing.T) {
 	for want, more := range map[string][]string{
 		"holds a sweep with other settings": append(grid, "--filter", "none"),
 		"holds a sweep with other axes":     {"--vary", "lr=1e-3,1e-2"},
-		"a grid and draws":                  append(grid, "--draws", "2"),
+		"a grid or random draws":            append(grid, "--draws", "2"),
 	} {
 		fails(t, 1, want, sweepArgs("whole", more...)...)
 	}

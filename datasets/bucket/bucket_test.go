@@ -119,7 +119,8 @@ func TestBroken(t *testing.T) {
 		{403, "<Error><Code>ExpiredToken</Code><Message>old</Message></Error>", "s3://birds/big: old (ExpiredToken)", false},
 		{404, "<Error><Code>NoSuchKey</Code></Error>", "s3://birds/big: file does not exist", true},
 		{404, "<Error><Code>NoSuchBucket</Code></Error>", "NoSuchBucket", false},
-		{412, "<Error><Code>PreconditionFailed</Code></Error>", "s3://birds/big: the object changed while it was read", true},
+		{412, "<Error><Code>PreconditionFailed</Code></Error>", "s3://birds/big: the object changed while it was " +
+			"read", true},
 	} {
 		f := open()
 		s.Set(func(w http.ResponseWriter, _ *http.Request) bool {

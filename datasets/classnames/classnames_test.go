@@ -69,7 +69,8 @@ func TestManifestNames(t *testing.T) {
 		}
 	}
 	names, why, err := Choose("", read(t, "path,label,class_name\na.jpg,1,cat\nb.jpg,1,dog\n"))
-	if names != nil || !strings.Contains(why, `the column class_name gives class "1" the name "dog" and another one`) || err != nil {
+	if names != nil || !strings.Contains(why, `the column class_name gives class "1" the name "dog" and `+
+		"another one") || err != nil {
 		t.Errorf("%v, %q, %v", names, why, err)
 	}
 }

@@ -40,7 +40,8 @@ func TestCorrected(t *testing.T) {
 	if got := names(r.Dataset, 3); got != "train/00003.bmp cat - train" {
 		t.Errorf("a training image became %q", got)
 	}
-	if want := "test: of 6 suspects 2 keep their label, 1 get another label, 3 have no single right label and are not " +
+	if want := "test: of 6 suspects 2 keep their label, 1 get another label, 3 have no single right label and are " +
+		"not " +
 		"evaluated"; len(r.Notes) != 1 || r.Notes[0] != want {
 		t.Errorf("notes %q, expected %q", r.Notes, want)
 	}
@@ -63,11 +64,14 @@ func TestCorrectedReal(t *testing.T) {
 	}
 	mnist := os.DirFS(reference.Asset(t, "data/mnist"))
 	for name, want := range map[string]string{
-		"mnist": "test: of 100 suspects 85 keep their label, 10 get another label, 5 have no single right label and are " +
+		"mnist": "test: of 100 suspects 85 keep their label, 10 get another label, 5 have no single right label and " +
+			"are " +
 			"not evaluated",
-		"cifar10": "test: of 275 suspects 221 keep their label, 18 get another label, 36 have no single right label and " +
+		"cifar10": "test: of 275 suspects 221 keep their label, 18 get another label, 36 have no single right label " +
+			"and " +
 			"are not evaluated",
-		"cifar100": "test: of 2235 suspects 1650 keep their label, 318 get another label, 267 have no single right label " +
+		"cifar100": "test: of 2235 suspects 1650 keep their label, 318 get another label, 267 have no single right " +
+			"label " +
 			"and are not evaluated",
 	} {
 		var labels []int // 16-bit or 8-bit numbers after numpy's header of 128 bytes

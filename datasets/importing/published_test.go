@@ -165,14 +165,15 @@ func TestWarnings(t *testing.T) {
 	d := assembleDataset([]sample{{Label: "a", Split: datasets.Train}, {Label: "b", Split: datasets.Train},
 		{Label: "c", Split: datasets.Test}}, nil)
 	wrong := Protocol{Counts: []count{{datasets.Train, 2, 1}, {datasets.Validation, 5, 1}, {datasets.Test, 1, 1}}}
-	want := []string{"train: found 2 images of 2 classes, expected 2 of 1 as published",
-		"validation: found 0 images of 0 classes, expected 5 of 1 as published"}
+	want := []string{"train: found 2 images of 2 classes, expected the published 2 images of 1 classes",
+		"validation: found 0 images of 0 classes, expected the published 5 images of 1 classes"}
 	if d := cmp.Diff(want, wrong.compareSplitSizes(d)); d != "" {
 		t.Error(d)
 	}
 	fsys := birds()
 	delete(fsys, "images/001.Bird/Bird_0001.jpg")
-	if r := imported(t, "cub200", fsys, Options{}); !strings.Contains(fmt.Sprint(r.Warnings), "train: the first image") {
+	if r := imported(t, "cub200", fsys, Options{}); !strings.Contains(fmt.Sprint(r.Warnings), "train: the first "+
+		"image") {
 		t.Errorf("found %v", r.Warnings)
 	}
 }

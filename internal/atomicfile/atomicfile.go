@@ -30,20 +30,6 @@ func Write(path string, write func(io.Writer) error) error {
 	return inWordsOf(path, err)
 }
 
-// WriteOwn is [Write] for a file that winnow keeps next to a user's data. A link or pipe that came with the data is
-// replaced, never followed or written to.
-func WriteOwn(path string, write func(io.Writer) error) error {
-	t := target{path: path, mode: 0o644}
-	info, err := os.Lstat(path)
-	if err == nil && info.IsDir() {
-		return &fs.PathError{Op: "write", Path: path, Err: errFolder}
-	}
-	if err == nil && info.Mode().IsRegular() {
-		t.old, t.mode = true, info.Mode().Perm()
-	}
-	return t.replaceFile(write)
-}
-
 // replaceFile writes a new file, renames it to the path, and waits until it is on disk.
 func (t target) replaceFile(write func(io.Writer) error) error {
 	sweepTemporary(filepath.Dir(t.path), map[string]bool{filepath.Base(t.path): true})

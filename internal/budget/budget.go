@@ -37,12 +37,6 @@ type Use struct {
 	Row    int64  // similarities of one vector, the smallest block of a comparison
 }
 
-// With returns the use plus held bytes that are needed all the time.
-func (u Use) With(held int64) Use {
-	u.Beside, u.Other = u.Beside+held, u.Other+held
-	return u
-}
-
 // Similarities returns the part of a command's memory that is left for similarities. If the memory is too small, it
 // returns an error before any data are read.
 func (u Use) Similarities(memory int64) (int64, error) {

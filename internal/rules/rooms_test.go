@@ -135,7 +135,8 @@ var rooms = []Room{
 			"datasets/imageroot datasets/location eval run/extraction features filters filters/noiserate head " +
 			"internal/hint internal/lookup run run/config run/folder run/tuning train"},
 
-	{"run/check", "tests labels in CI: new findings of an audit against a baseline or an earlier list, and their formats",
+	{"run/check", "tests labels in CI: new findings of an audit against a baseline or an earlier list, and their " +
+		"formats",
 		"audit/suspects datasets internal/hint run/inspect"},
 
 	{"report", "writes the pages about runs and audits: single runs, comparisons, retrieved images, maps",
@@ -155,7 +156,8 @@ var rooms = []Room{
 		"audit audit/suspects backbone/ort datasets eval run/extraction features filters head internal/hint " +
 			"internal/lookup internal/spread papers/studies papers/theory run run/inspect run/grid " +
 			"run/config run/folder run/measure train"},
-	{"papers/theory", "computes the effect of label noise on pairs, triplets and bounds, and the error of estimating a " +
+	{"papers/theory", "computes the effect of label noise on pairs, triplets and bounds, and the error of " +
+		"estimating a " +
 		"class's concentration; measures true and false pairs of batches",
 		"datasets features filters internal/hint losses report/page run run/config run/folder train"},
 

@@ -241,8 +241,8 @@ func isTinyPicture(data []byte) bool {
 	return len(data) >= 24 && bytes.HasPrefix(data, []byte(pngHead)) && binary.BigEndian.Uint32(data[16:]) <= 64
 }
 
-// dataURI returns a data URI of a JPEG or PNG file. It does not use net/http to detect the type, because net/http would
-// link cgo into every program that measures.
+// dataURI returns a data URI of a JPEG or PNG file. It does not detect the type by net/http, which imports net and so
+// would link cgo into every program that imports this package.
 func dataURI(data []byte) template.URL {
 	kind := "image/jpeg"
 	if bytes.HasPrefix(data, []byte(pngHead)) {

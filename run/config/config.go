@@ -82,13 +82,16 @@ type Validation struct {
 	Patience int    `yaml:"patience"` // validations without a new best before the run stops; 0: never
 
 	// HoldOut is about the share of the training images that becomes the validation split if the manifest has none
-	// ([datasets.Dataset.WithValidation]); 0: none.
+	// ([datasets.Dataset.WithValidation]); 0: none. [AutoHoldOut] is the default.
 	HoldOut float64 `yaml:"hold_out"`
 }
 
-// UsualHoldOut is the default of HoldOut for trainings without a recipe or a configuration file, and for sweeps. With
-// so few images that it holds out none, trainings hold out SmallHoldOut.
+// AutoHoldOut is the default of HoldOut for trainings without a recipe or a configuration file. It holds out
+// UsualHoldOut, or SmallHoldOut of so few images that UsualHoldOut holds out none. A head is trained on all images if
+// the manifest has labelled images in another split, which show what the training is worth. Sweeps hold out
+// UsualHoldOut.
 const (
+	AutoHoldOut  = -1
 	UsualHoldOut = 0.1
 	SmallHoldOut = 0.25
 )
@@ -98,6 +101,8 @@ const (
 func (v Validation) Share() float64 {
 	if v.Measure != MeasureP1 {
 		return 0
+	} else if v.HoldOut == AutoHoldOut {
+		return UsualHoldOut
 	}
 	return v.HoldOut
 }
@@ -136,7 +141,7 @@ func Default() Run {
 
 		BackboneSolver: train.DefaultSolver("adam"),
 
-		Validation: Validation{Every: Epochs(1), Measure: MeasureP1, HoldOut: UsualHoldOut},
+		Validation: Validation{Every: Epochs(1), Measure: MeasureP1, HoldOut: AutoHoldOut},
 		Checkpoint: Epochs(1),
 		LogEvery:   1,
 

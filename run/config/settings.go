@@ -215,8 +215,8 @@ func Needs(cfg Run) error {
 func (a Asked) NeedsBackbone() error {
 	for _, f := range Flags {
 		if f.tunes && a.isGiven(f.Name) {
-			return hint.Misused("%s is about a backbone that is trained: add %s, or a stage", Key(f.Key),
-				Key("finetune.weights=all"))
+			return hint.Misused("%s needs a backbone that is trained: add %s, or name the first stage to train",
+				Key(f.Key), Key("finetune.weights=all"))
 		}
 	}
 	if a.isGiven("model") && a.isGiven("features") {

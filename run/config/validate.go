@@ -156,7 +156,7 @@ func (c *Run) checkRest() error {
 	case c.Validation.Measure != MeasureP1 && c.Validation.Measure != MeasureClassMean:
 		return fmt.Errorf("validation.measure: found %q, expected %s or %s", c.Validation.Measure, MeasureP1,
 			MeasureClassMean)
-	case !(c.Validation.HoldOut >= 0 && c.Validation.HoldOut <= 0.5):
+	case !(c.Validation.HoldOut >= 0 && c.Validation.HoldOut <= 0.5) && c.Validation.HoldOut != AutoHoldOut:
 		return fmt.Errorf("validation.hold_out: found %v, expected a share of the training images from 0 (none) to 0.5",
 			c.Validation.HoldOut)
 	case c.Validation.Patience < 0:

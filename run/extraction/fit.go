@@ -245,10 +245,15 @@ type fitAnswer struct {
 	file     string // "": there is no cache folder
 }
 
+// AnswersFolder holds the answers; "": the folder winnow/fits in the user's cache folder.
+var AnswersFolder string
+
 // nameFitAnswer returns the file of the answer for the network and these images, by path, size and time, and labels.
 func (e *Extraction) nameFitAnswer(s labelled) string {
-	cache, err := os.UserCacheDir()
-	if err != nil {
+	dir := AnswersFolder
+	if cache, err := os.UserCacheDir(); dir == "" && err == nil {
+		dir = filepath.Join(cache, "winnow", "fits")
+	} else if dir == "" {
 		return ""
 	}
 	sum := sha256.New()
@@ -262,7 +267,7 @@ func (e *Extraction) nameFitAnswer(s labelled) string {
 		}
 		fmt.Fprintf(sum, "%q %d %d %d\n", path, s.labels[i], info.Size(), info.ModTime().UnixNano())
 	}
-	return filepath.Join(cache, "winnow", "fits", fmt.Sprintf("%x.json", sum.Sum(nil)))
+	return filepath.Join(dir, fmt.Sprintf("%x.json", sum.Sum(nil)))
 }
 
 // readAnswer reports whether the answer is known.

@@ -119,7 +119,8 @@ func (a *album) wide(i, class int, middle bool) {
 
 // Fit chooses the way that explains the given labels better, whatever the true labels are. A store keeps its way.
 func TestFitMeasured(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // where the answer is kept
+	AnswersFolder = t.TempDir()
+	t.Cleanup(func() { AnswersFolder = "" })
 	const n = 48
 	for _, middle := range []bool{true, false} {
 		a := newAlbum(t, n)
@@ -156,7 +157,8 @@ func TestFitMeasured(t *testing.T) {
 		for i := range d.Samples { // true labels must not matter
 			d.Samples[i].True = i * i % 17 % 3
 		}
-		if fit(filepath.Join(t.TempDir(), "other")); !strings.Contains(a.told, answer[:len(answer)-1]+" (measured before)") {
+		if fit(filepath.Join(t.TempDir(), "other")); !strings.Contains(a.told, answer[:len(answer)-1]+" (measured "+
+			"before)") {
 			t.Errorf("told %q, expected the same answer from the cache", a.told)
 		}
 		if _, err := e.Run(t.Context(), a.host); err != nil {

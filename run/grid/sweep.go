@@ -197,7 +197,7 @@ func (s *Sweep) holdOut() error {
 	for i := range s.cells {
 		c := &s.cells[i]
 		given := slices.ContainsFunc(c.asked["set"], func(set string) bool { return strings.HasPrefix(set, key+"=") })
-		if c.cfg.Validation.HoldOut == 0 && !given {
+		if c.cfg.Validation.HoldOut <= 0 && !given {
 			c.cfg.Validation.HoldOut = config.UsualHoldOut
 		}
 		if s.heldOut != "" && c.cfg.Validation.Share() > 0 {

@@ -377,7 +377,8 @@ func TestSentences(t *testing.T) {
 	}
 	right := suspects.Suspect{Given: "cat", Suggested: "cat", Score: 0.99}
 	expected := 1.6
-	const unseen = "Errors that people repeat, such as one class taken for another, look like similar classes and are not counted"
+	const unseen = "Errors that people repeat, such as one class taken for another, look like similar classes and " +
+		"are not counted"
 	uneven := append([]suspects.Suspect{suspect(0.4), {Given: "owl", Suggested: "owl", Score: 0.7}},
 		slices.Repeat([]suspects.Suspect{right}, 39)...)
 	some := &folder.NoiseRate{Rate: 0.5, Low: 0.25, High: 0.75}
@@ -388,30 +389,35 @@ func TestSentences(t *testing.T) {
 		{inspect.Report{Scorer: "fitted", Rate: 0.5, Noise: some, Alike: true, ExpectedWrong: &expected,
 			Images: []suspects.Suspect{suspect(1.9e-109), suspect(0.4),
 				right, right}},
-			"2 of 4 labels look wrong.|Expect about 2 of these 2 to be wrong (80 %); for 1 of them the probability is " +
+			"2 of 4 labels look wrong.|Expect about 2 of these 2 to be wrong (80 %); for 1 of them the probability " +
+				"is " +
 				"above 99 %.|Of all 4 labels, 1 to 3 are wrong (95 % confidence, 2 expected), as the label errors " +
 				"spread evenly over all classes.|Of the labels that are not flagged, fewer than one in 5 is expected " +
 				"to be wrong."},
 		{inspect.Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(0.1), right}},
-			"1 of 2 labels looks wrong.|Scores of knn only rank labels: they do not show how many of these are wrong.|" +
+			"1 of 2 labels looks wrong.|Scores of knn only rank labels: they do not show how many of these are " +
+				"wrong.|" +
 				unseen + "."},
 		{inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Check: "check it",
 			Images:    []suspects.Suspect{right, right, {Given: "owl", Unjudged: true}},
 			Detection: &eval.Detection{Samples: 3}},
 			"None of 2 labels looks wrong.|No label has a probability of 20 % or more of being wrong.|" + unseen +
-				"; checking 60 random images counts them: check it|The manifest has the true labels: none of 3 labels is wrong.|Not scored: 1 image of owl, without another image of the class to compare with."},
+				"; checking 60 random images counts them: check it|The manifest has the true labels: none of 3 " +
+				"labels is wrong.|Not scored: 1 image of owl, without another image of the class to compare with."},
 		{inspect.Report{Scorer: "fitted", Unjudged: 3, Images: []suspects.Suspect{{Given: "owl", Unjudged: true},
 			{Given: "cat", Unjudged: true}, {Given: "cat", Unjudged: true}}},
 			"No label can be scored: fewer than two classes have two images or more.|" +
 				"Not scored: 3 images of cat, owl, without another image of the class to compare with."},
 		{inspect.Report{Scorer: "knn", Rate: 0.25, Asked: true, Noise: some, Images: []suspects.Suspect{right},
 			LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
-			"0 of 1 labels are flagged, as many as asked for.|" + unseen + ".|Left out: 2 images could not be read; the first is a\\nb: broken."},
+			"0 of 1 labels are flagged, as many as asked for.|" + unseen + ".|Left out: 2 images could not be read; " +
+				"the first is a\\nb: broken."},
 		{inspect.Report{Scorer: "fitted", Images: []suspects.Suspect{right}},
 			"None of 1 labels looks wrong.|How many labels are wrong is unknown.|" +
 				"No label has a probability of 20 % or more of being wrong."},
 		{inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{Low: 0.04, High: 0.9}, Images: uneven},
-			"1 of 41 labels looks wrong.|It is wrong with a probability of 60 %.|At least 1 of all 41 labels must be wrong " +
+			"1 of 41 labels looks wrong.|It is wrong with a probability of 60 %.|At least 1 of all 41 labels must " +
+				"be wrong " +
 				"(95 % confidence).|The first 2 of the list are worth a review: each may be wrong with a probability " +
 				"of 20 % or more.|" + unseen + ".|Too few images to find most label errors among them: owl (1)"},
 	} {

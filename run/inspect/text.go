@@ -244,8 +244,8 @@ func (a *Report) Oddities() []oddity {
 	}
 	list := []oddity{
 		{"images that fit no class", len(outliers), outliers},
-		{"duplicates with different labels, one of them likelier" + some, len(groups.settled), groups.settled},
-		{"duplicates with different labels, decide by eye", len(groups.look), groups.look},
+		{"duplicates (copies) with different labels, one of them likelier" + some, len(groups.settled), groups.settled},
+		{"duplicates (copies) with different labels, decide by eye", len(groups.look), groups.look},
 		{"duplicates with the same label", len(groups.same), groups.same},
 		{"duplicates in two splits (a leak)", len(groups.leak), groups.leak},
 		{"classes that look the same as another", len(same), same},

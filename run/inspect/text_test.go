@@ -43,8 +43,8 @@ lon\nb.jpg    dög    cat               < 0.1 %
 a.jpg         dög    a\nowl             25.0 %
 
 images that fit no class: 1, for example lon\nb.jpg
-duplicates with different labels, one of them likelier: 1, for example a.jpg (dög) and x.jpg (cat)
-duplicates with different labels, decide by eye: 1, for example c.jpg (cat) and y.jpg (dög)
+duplicates (copies) with different labels, one of them likelier: 1, for example a.jpg (dög) and x.jpg (cat)
+duplicates (copies) with different labels, decide by eye: 1, for example c.jpg (cat) and y.jpg (dög)
 duplicates with the same label: 1, for example d.jpg (cat) and e.jpg (cat)
 duplicates in two splits (a leak): 1, for example d.jpg (cat) and e.jpg (cat)
 classes that look the same as another: 1, for example dög as cat

@@ -26,7 +26,7 @@ func Command() *cli.Command { return newStudioCommand(runStudio) }
 
 func newStudioCommand(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
-		Name: "studio", Usage: "review the suspects of a labelled set in the browser, and all its images",
+		Name: "studio", Usage: "review the suspects and all other images of a labelled set in the browser",
 		ArgsUsage: "[PHOTOS | SUSPECTS]", Description: description, Flags: append(listFlags(), term.ColumnFlags()...),
 		Action: term.CheckedAction(readOptions, call),
 	}

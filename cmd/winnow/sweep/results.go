@@ -173,7 +173,7 @@ func (r *results) writeSweepFiles() error {
 		"results.json": r.writeJSON, "report.html": r.table.HTML, "report.md": r.table.Markdown})
 }
 
-// writeText writes the table and the sentences as text.
+// writeText writes the table, its lead and warnings, and the names of the written files as text.
 func (r *results) writeText(w io.Writer) error {
 	if err := r.table.Markdown(w); err != nil {
 		return err

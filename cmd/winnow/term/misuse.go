@@ -98,7 +98,7 @@ func parseSize(size string) (int64, error) {
 	return int64(b), nil
 }
 
-// Renamed returns a copy of the flags in which the flag name also has the name second.
+// Renamed returns a copy of flags in which the string flag called name also has the alias second.
 func Renamed(flags []cli.Flag, name, second string) []cli.Flag {
 	out := make([]cli.Flag, len(flags))
 	for i, f := range flags {

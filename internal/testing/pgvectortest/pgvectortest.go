@@ -108,13 +108,6 @@ func NewProxy(t testing.TB, url string, cut func(sent int64) bool) *Proxy {
 	return p
 }
 
-// Cuts returns how often the connections were broken.
-func (p *Proxy) Cuts() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.cuts
-}
-
 func (p *Proxy) pass(up, client net.Conn) {
 	defer up.Close()
 	b := make([]byte, 4096)
