@@ -150,16 +150,16 @@ func TestPairsAreLearned(t *testing.T) {
 			w.wrong[i], w.truth[i] = true, 1
 		}
 	}
-	others := slices.DeleteFunc(features.AllRows(600), func(i int) bool {
-		return w.wrong[i] || w.Given[i] == 0 || w.Suggested[i] == 1
-	})
+	other := func(i int) bool { return !w.wrong[i] && w.Given[i] != 0 && w.Suggested[i] != 1 }
 	var made []Decision
-	for _, i := range slices.Concat(pair[:3], others[:9]) {
-		made = append(made, w.answer(i))
+	for i := range 60 {
+		if other(i) {
+			made = append(made, w.answer(i))
+		}
 	}
-	s := w.learner(t).Learn(made)
-	for _, i := range others[9:] {
-		if p, q := s.Wrong[pair[5]], s.Wrong[i]; p < q+0.2 {
+	s := w.learner(t).Learn(append(made, w.answer(pair[0]), w.answer(pair[1]), w.answer(pair[2])))
+	for i := 60; i < 600; i++ {
+		if p, q := s.Wrong[pair[5]], s.Wrong[i]; other(i) && p < q+0.2 {
 			t.Fatalf("%.2f for a label of the pair, %.2f for a label of classes %d, %d", p, q, w.Given[i], w.Suggested[i])
 		}
 	}
@@ -170,19 +170,13 @@ func TestPairsAreLearned(t *testing.T) {
 func TestRareClass(t *testing.T) {
 	w := newWorld(t, 5, 500, 0, 0, false)
 	for i := range w.Given {
-		big := i >= 6
 		w.truth[i], w.Given[i], w.Suggested[i], w.Right[i] = 1, 1, 1, 0.9
-		if w.wrong[i] = big && i < 46; !big || w.wrong[i] {
+		if w.wrong[i] = i >= 6 && i < 46; i < 46 {
 			w.Given[i], w.Right[i] = 0, 0.6
 		}
-		if !big {
+		if w.Vectors.Data[i*12] += 5; i < 6 {
 			w.truth[i] = 0
-		}
-		for j := range 12 {
-			w.Vectors.Data[i*12+j] *= 0.2
-		}
-		if w.Vectors.Data[i*12]++; !big {
-			w.Vectors.Data[i*12] -= 2
+			w.Vectors.Data[i*12] -= 10
 		}
 	}
 	decisions, s := w.play(w.learner(t), 60)
