@@ -29,8 +29,8 @@
 //	5 (cos(x, m_other) - cos(x, m_given))        m: mean of a class, in which j counts for the class that reviewers
 //	                                             chose, and an undecided image for its given class, by 1 - p
 //
-// p_j is the audit's probability. The first four are a step of Newton's method towards the log odds of mistakes that are
-// made alike. Other classes are the suggested one and the neighbours' one. An image's own decision is left out of its
+// p_j is the audit's probability. The first four are a step of Newton's method towards the log odds of systematic
+// mistakes. Other classes are the suggested one and the neighbours' one. An image's own decision is left out of its
 // own φ. The weights minimise Σ log loss + Σ (w-w°)²·λ/2, where w° is 1 for s and 0 for all other weights. The first
 // expert keeps the order of the audit's list, so that it finds errors as fast as the list. The experts are mixed on the
 // logit scale with the weights

@@ -149,7 +149,7 @@ func prepareBase(ctx context.Context, e Evidence) (*base, error) {
 	return b, nil
 }
 
-// numberHabits numbers the given classes, the suggested classes and the pairs of both: mistakes made alike share them.
+// numberHabits numbers the given classes, the suggested classes and the pairs of both: systematic mistakes share them.
 func (b *base) numberHabits() {
 	b.habits, b.kinds = make([][3]int, b.Len()), 2*b.Classes
 	pairs := map[[2]int]int{}
