@@ -22,15 +22,18 @@
 //
 // φ holds s and the rank, the neighbours' agreement with the given and the suggested label, how well the image fits the
 // set, whether its duplicates contradict each other, its leading principal components, the given class, the suggested
-// class, the pair of both, and the decisions about similar images. The latter use the kernel k = exp((cos - 1)/h) over
-// the decided images j:
+// class, the pair of both, and what the decided images j teach about it:
 //
-//	(Σ k·(y_j - p_j)) / (Σ k + 1)                    over all j, and over the j with the same given label
-//	log (Σ k·[true_j = given] + ½)/(Σ k·[true_j ≠ given] + ½)   true_j: the label that reviewers chose
+//	Σ (y_j - p_j) / (Σ p_j(1-p_j) + 1)           over the j with the same given class, suggested class, and pair
+//	Σ c_j(y_j - p_j) / (Σ c_j p_j(1-p_j) + 2)    over the 7 most similar j of the same given class; c_j: cosine
+//	5 (cos(x, m_other) - cos(x, m_given))        m: mean of a class, in which j counts for the class that reviewers
+//	                                             chose, and an undecided image for its given class, by 1 - p
 //
-// where p_j is the audit's probability. An image's own decision is left out of its own φ. The weights minimise Σ log
-// loss + Σ (w-w°)²·λ/2, where w° is 1 for s and 0 for all other weights. The first expert keeps the order of the
-// audit's list, so that it finds errors as fast as the list. The experts are mixed on the logit scale with the weights
+// p_j is the audit's probability. The first four are a step of Newton's method towards the log odds of systematic
+// mistakes. Other classes are the suggested one and the neighbours' one. An image's own decision is left out of its
+// own φ. The weights minimise Σ log loss + Σ (w-w°)²·λ/2, where w° is 1 for s and 0 for all other weights. The first
+// expert keeps the order of the audit's list, so that it finds errors as fast as the list. The experts are mixed on the
+// logit scale with the weights
 //
 //	exp(L₁) : exp(L₀),  L = Σ log likelihood of each decision by the expert's prediction before it (prequential)
 //

@@ -91,12 +91,12 @@ const (
 // base is the evidence in numerical form for the regression.
 type base struct {
 	Evidence
-	z       blas32.General // m×k unit rows: whitened principal components; no rows without vectors
-	width   float64        // h of the kernel
-	odds    []float64      // log odds of the audit that the label is wrong
-	dense   [][]float64    // standardised fixed features of each image; images without a vector have fewer
-	other   []int          // most frequent other label among the neighbours; the given label if there is none
-	members [][]int32      // images of each group of duplicates
+	z      blas32.General // m×k unit rows: whitened principal components; no rows without vectors
+	odds   []float64      // log odds of the audit that the label is wrong
+	dense  [][]float64    // standardised fixed features of each image; images without a vector have fewer
+	habits [][3]int       // numbers of each image's given class, suggested class and pair of both
+	kinds  int            // number of habits
+	other  []int          // most frequent other label among the neighbours; the given label if there is none
 }
 
 // prepareBase computes everything that does not depend on decisions.
@@ -145,15 +145,22 @@ func prepareBase(ctx context.Context, e Evidence) (*base, error) {
 			b.dense[i] = slices.Concat(b.dense[i], seen)
 		}
 	}
-	for i, g := range e.Group {
-		if g > 0 {
-			for len(b.members) <= g {
-				b.members = append(b.members, nil)
-			}
-			b.members[g] = append(b.members[g], int32(i))
-		}
-	}
+	b.numberHabits()
 	return b, nil
+}
+
+// numberHabits numbers the given classes, the suggested classes and the pairs of both: systematic mistakes share them.
+func (b *base) numberHabits() {
+	b.habits, b.kinds = make([][3]int, b.Len()), 2*b.Classes
+	pairs := map[[2]int]int{}
+	for i := range b.habits {
+		p := [2]int{b.Given[i], b.Suggested[i]}
+		if _, ok := pairs[p]; !ok {
+			pairs[p] = b.kinds
+			b.kinds++
+		}
+		b.habits[i] = [3]int{p[0], b.Classes + p[1], pairs[p]}
+	}
 }
 
 // computeComponents computes the principal components and the labels of the nearest images.
@@ -172,7 +179,6 @@ func (b *base) computeComponents(ctx context.Context, column func() []float64) e
 		return err
 	}
 	agree, agreeBetter, rival := column(), column(), column()
-	var widths []float64
 	votes := map[int]float64{}
 	for i, list := range near {
 		clear(votes)
@@ -187,9 +193,6 @@ func (b *base) computeComponents(ctx context.Context, column func() []float64) e
 			votes[b.Given[j]] += v
 			total += v
 		}
-		if count > 0 {
-			widths = append(widths, 1-float64(list[min(len(list)-1, nearest/2)].Similarity))
-		}
 		best := 0.0
 		for k, v := range votes {
 			if k != b.Given[i] && (v > best || v == best && k < b.other[i]) {
@@ -199,11 +202,6 @@ func (b *base) computeComponents(ctx context.Context, column func() []float64) e
 		smooth := func(v float64) float64 { return math.Log((v + 0.25) / (total - v + 0.25)) }
 		agree[i], rival[i] = smooth(votes[b.Given[i]]), smooth(best)
 		agreeBetter[i] = smooth(votes[b.Suggested[i]])
-	}
-	slices.Sort(widths)
-	b.width = 0.05
-	if len(widths) > 0 {
-		b.width = max(widths[len(widths)/2]/2, 1e-3)
 	}
 	for c := range b.z.Cols {
 		values := column()

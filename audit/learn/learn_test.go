@@ -138,6 +138,58 @@ func TestHabitsAreLearned(t *testing.T) {
 	}
 }
 
+// TestPairsAreLearned: three confirmed mistakes of one pair of classes move the others of this pair up, without vectors.
+func TestPairsAreLearned(t *testing.T) {
+	w := newWorld(t, 4, 600, 0.1, 0, false)
+	w.Vectors = features.NewMatrix(0, 0)
+	var pair []int
+	for i := range w.Given {
+		w.Right[i], w.Suggested[i] = 0.8, (w.Given[i]+1+i%3)%4
+		if w.Given[i] == 0 && w.Suggested[i] == 1 {
+			pair = append(pair, i)
+			w.wrong[i], w.truth[i] = true, 1
+		}
+	}
+	other := func(i int) bool { return !w.wrong[i] && w.Given[i] != 0 && w.Suggested[i] != 1 }
+	var made []Decision
+	for i := range 60 {
+		if other(i) {
+			made = append(made, w.answer(i))
+		}
+	}
+	s := w.learner(t).Learn(append(made, w.answer(pair[0]), w.answer(pair[1]), w.answer(pair[2])))
+	for i := 60; i < 600; i++ {
+		if p, q := s.Wrong[pair[5]], s.Wrong[i]; other(i) && p < q+0.2 {
+			t.Fatalf("%.2f for a label of the pair, %.2f for a label of classes %d, %d", p, q, w.Given[i], w.Suggested[i])
+		}
+	}
+}
+
+// TestRareClass: where 40 images of a large class got the label of a class of six, the review finds them, and does not
+// believe afterwards that the six are wrong, too.
+func TestRareClass(t *testing.T) {
+	w := newWorld(t, 5, 500, 0, 0, false)
+	for i := range w.Given {
+		w.truth[i], w.Given[i], w.Suggested[i], w.Right[i] = 1, 1, 1, 0.9
+		if w.wrong[i] = i >= 6 && i < 46; i < 46 {
+			w.Given[i], w.Right[i] = 0, 0.6
+		}
+		if w.Vectors.Data[i*12] += 5; i < 6 {
+			w.truth[i] = 0
+			w.Vectors.Data[i*12] -= 10
+		}
+	}
+	decisions, s := w.play(w.learner(t), 60)
+	if found := countFound(s); found < 36 {
+		t.Errorf("%d of 40 errors found after %d decisions", found, len(decisions))
+	}
+	for i := range 6 {
+		if s.Settled[i] == Unsure && s.Wrong[i] > 0.5 {
+			t.Errorf("right label of a rare class: probability %.2f that it is wrong", s.Wrong[i])
+		}
+	}
+}
+
 // TestNeverWorseThanTheList: if there is nothing to learn beyond the audit's scores, a review finds errors about as
 // fast as the list.
 func TestNeverWorseThanTheList(t *testing.T) {

@@ -3,19 +3,13 @@ package learn
 import (
 	"context"
 	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"winnow/features"
 )
 
 // Learner learns from decisions about the images of one audit.
 type Learner struct {
 	base  *base
 	model *regression
-	near  *kernel
+	known *experience
 }
 
 // New returns a learner for the given evidence. It takes O(n·d·min(n, d)) time for principal components and O(n·min(n,
@@ -69,16 +63,16 @@ func (l *Learner) Learn(decisions []Decision) *State {
 		}
 	}
 	line := fitLine(b.odds, taught)
-	if l.near == nil || !l.near.continuesLessons(taught) {
-		l.near = newKernel(b)
+	if l.known == nil || !l.known.continuesLessons(taught) {
+		l.known = newExperience(b)
 	}
-	l.near.addLessons(taught)
-	l.model.fitLessons(taught, l.near)
+	l.known.addLessons(taught)
+	l.model.fitLessons(taught, l.known)
 	s.Trust = weighExperts(decisions, s.outcomes)
 	for i := range n {
 		s.audited[i] = line.evaluateLine(b.odds[i])
 	}
-	l.model.predictLogOdds(s.learned, l.near)
+	l.model.predictLogOdds(s.learned, l.known)
 	for i := range n {
 		switch s.Settled[i] {
 		case Wrong:
@@ -172,88 +166,4 @@ func fitLine(odds []float64, taught []lesson) line {
 		}
 	}
 	return line{a, math.Exp(c)}
-}
-
-// kernel holds for each image sums over the settled images near it.
-type kernel struct {
-	base    *base
-	taught  []lesson
-	all     []float64 // Σ k·(y - p)
-	allSum  []float64 // Σ k
-	same    []float64 // the same over images with the same given class
-	sameSum []float64
-	agree   []float64 // Σ k·[true = given]
-	deny    []float64 // Σ k·[true ≠ given]
-	sims    []float32
-}
-
-func newKernel(b *base) *kernel {
-	n := b.Len()
-	list := func() []float64 { return make([]float64, n) }
-	return &kernel{base: b, all: list(), allSum: list(), same: list(), sameSum: list(), agree: list(), deny: list()}
-}
-
-// continuesLessons reports whether the lessons start with the lessons that were already added.
-func (k *kernel) continuesLessons(taught []lesson) bool {
-	return len(taught) >= len(k.taught) && slices.Equal(taught[:len(k.taught)], k.taught)
-}
-
-// addLessons adds the new lessons with a separate matrix product for each. The last bits of a product depend on the
-// matrix shapes, and the state must not depend on how many decisions arrive together. A lesson takes O(n) dot products.
-func (k *kernel) addLessons(taught []lesson) {
-	b := k.base
-	fresh := taught[len(k.taught):]
-	n := b.z.Rows
-	if n > 0 {
-		k.sims = features.Grow(k.sims, n)
-		s := blas32.General{Rows: 1, Cols: n, Stride: n, Data: k.sims}
-		for _, t := range fresh {
-			if t.image >= n {
-				continue
-			}
-			q := blas32.General{Rows: 1, Cols: b.z.Cols, Stride: b.z.Cols, Data: features.Row(b.z, t.image)}
-			blas32.Gemm(blas.NoTrans, blas.Trans, 1, q, b.z, 0, s)
-			k.addOne(t, features.Row(s, 0))
-		}
-	}
-	k.taught = append(k.taught, fresh...)
-}
-
-func (k *kernel) addOne(t lesson, sims []float32) {
-	b := k.base
-	far := float32(1 - 8*b.width)
-	for i, s := range sims {
-		if s < far || i == t.image {
-			continue
-		}
-		k.putLesson(i, t, math.Exp((float64(s)-1)/b.width))
-	}
-}
-
-// putLesson adds a lesson with weight w to the sums for image i.
-func (k *kernel) putLesson(i int, t lesson, w float64) {
-	b := k.base
-	r := w * (t.wrong - invertLogit(b.odds[t.image]))
-	k.all[i] += r
-	k.allSum[i] += w
-	if b.Given[i] == b.Given[t.image] {
-		k.same[i] += r
-		k.sameSum[i] += w
-	}
-	switch {
-	case t.label == b.Given[i]:
-		k.agree[i] += w
-	case t.label != None || b.Given[t.image] == b.Given[i]:
-		k.deny[i] += w
-	}
-}
-
-// learnt is the number of features computed by the kernel.
-const learnt = 3
-
-// writeKernelFeatures writes the features of image i that summarise the decisions about nearby images.
-func (k *kernel) writeKernelFeatures(to []float64, i int) {
-	to[0] = 2 * k.all[i] / (k.allSum[i] + 1)
-	to[1] = 2 * k.same[i] / (k.sameSum[i] + 1)
-	to[2] = math.Log((k.deny[i] + 0.5) / (k.agree[i] + 0.5))
 }

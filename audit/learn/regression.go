@@ -11,28 +11,27 @@ import (
 // regression is the expert that learns: logistic regression on the dense features and the classes of an image.
 type regression struct {
 	base    *base
-	fixed   int      // number of dense features from the evidence
-	ids     [][3]int // positions in w of each image's given class, suggested class and pair of both
+	fixed   int // number of dense features from the evidence
 	weights []float64
 	prior   []float64
 	lambda  []float64
 }
 
-// The strengths λ of the prior by kind of feature. λ is small for decisions about nearby images: they predict best.
+// The strengths λ of the prior by kind of feature. λ is small for features learnt from decisions: they predict best.
 const (
 	lambdaStart     = 0.1 // intercept
 	lambdaOdds      = 2.0
 	lambdaEvidence  = 50.0
 	lambdaComponent = 200.0
-	lambdaNear      = 0.5
+	lambdaHabit     = 1.0
+	lambdaCentre    = 0.5
 	lambdaClass     = 10.0
 	lambdaPair      = 20.0
 )
 
 // newRegression lays out w as intercept, log odds, fixed dense features, features of the kernel, classes, pairs.
 func newRegression(b *base) *regression {
-	n := b.Len()
-	r := &regression{base: b, fixed: len(b.dense[0]), ids: make([][3]int, n)}
+	r := &regression{base: b, fixed: len(b.dense[0])}
 	add := func(mean, lambda float64) {
 		r.prior, r.lambda = append(r.prior, mean), append(r.lambda, lambda)
 	}
@@ -45,39 +44,35 @@ func newRegression(b *base) *regression {
 			add(0, lambdaComponent)
 		}
 	}
-	for range learnt {
-		add(0, lambdaNear)
+	for c := range learnt {
+		if c < learnt-1 {
+			add(0, lambdaHabit)
+		} else {
+			add(0, lambdaCentre)
+		}
 	}
-	first := len(r.prior)
-	for range 2 * b.Classes {
-		add(0, lambdaClass)
-	}
-	pairs := map[[2]int]int{}
-	for i := range n {
-		p := [2]int{b.Given[i], b.Suggested[i]}
-		at, ok := pairs[p]
-		if !ok {
-			at = len(r.prior)
-			pairs[p] = at
+	for h := range b.kinds {
+		if h < 2*b.Classes {
+			add(0, lambdaClass)
+		} else {
 			add(0, lambdaPair)
 		}
-		r.ids[i] = [3]int{first + p[0], first + b.Classes + p[1], at}
 	}
 	r.weights = append([]float64(nil), r.prior...)
 	return r
 }
 
-// writeDenseRow writes the dense features of image i.
-func (r *regression) writeDenseRow(to []float64, i int, k *kernel) {
+// writeDenseRow writes the dense features of image i, without its own lesson.
+func (r *regression) writeDenseRow(to []float64, i int, k *experience, own *lesson) {
 	to[0], to[1] = 1, r.base.odds[i]
 	clear(to[2+copy(to[2:], r.base.dense[i]):])
-	k.writeKernelFeatures(to[2+r.fixed:], i)
+	k.writeLearntFeatures(to[2+r.fixed:], i, own)
 }
 
 func (r *regression) countDenseFeatures() int { return 2 + r.fixed + learnt }
 
 // fitLessons fits the weights to the lessons. It starts from the prior, so that the result depends on the lessons only.
-func (r *regression) fitLessons(taught []lesson, k *kernel) {
+func (r *regression) fitLessons(taught []lesson, k *experience) {
 	copy(r.weights, r.prior)
 	if len(taught) == 0 {
 		return
@@ -85,7 +80,7 @@ func (r *regression) fitLessons(taught []lesson, k *kernel) {
 	d, m := r.countDenseFeatures(), len(taught)
 	x := make([]float64, m*d)
 	for a, t := range taught {
-		r.writeDenseRow(x[a*d:(a+1)*d], t.image, k)
+		r.writeDenseRow(x[a*d:(a+1)*d], t.image, k, &t)
 	}
 	// look computes the value and the gradient together and caches them for the last point.
 	var last float64
@@ -104,14 +99,14 @@ func (r *regression) fitLessons(taught []lesson, k *kernel) {
 		for a, t := range taught {
 			row := x[a*d : (a+1)*d]
 			eta := floats.Dot(row, w[:d])
-			for _, id := range r.ids[t.image] {
-				eta += w[id]
+			for _, h := range r.base.habits[t.image] {
+				eta += w[d+h]
 			}
 			v += math.Max(eta, 0) + math.Log1p(math.Exp(-math.Abs(eta))) - t.wrong*eta
 			g := invertLogit(eta) - t.wrong
 			floats.AddScaled(grad[:d], g, row)
-			for _, id := range r.ids[t.image] {
-				grad[id] += g
+			for _, h := range r.base.habits[t.image] {
+				grad[d+h] += g
 			}
 		}
 		last = v
@@ -129,13 +124,13 @@ func (r *regression) fitLessons(taught []lesson, k *kernel) {
 }
 
 // predictLogOdds writes the log odds of every image.
-func (r *regression) predictLogOdds(to []float64, k *kernel) {
+func (r *regression) predictLogOdds(to []float64, k *experience) {
 	row := make([]float64, r.countDenseFeatures())
 	for i := range to {
-		r.writeDenseRow(row, i, k)
+		r.writeDenseRow(row, i, k, nil)
 		eta := floats.Dot(row, r.weights[:len(row)])
-		for _, id := range r.ids[i] {
-			eta += r.weights[id]
+		for _, h := range r.base.habits[i] {
+			eta += r.weights[len(row)+h]
 		}
 		to[i] = min(max(eta, -mostOdds), mostOdds)
 	}
