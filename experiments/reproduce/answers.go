@@ -42,7 +42,7 @@ func answers(root string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		enough.Study.Claims = part.gains
+		enough.Study.Claims, enough.Study.Joint = part.gains, true
 		for _, v := range enough.TestClaims() {
 			text += "| " + v.Claim.Say + " |"
 			for _, column := range []string{"sym 20", "sym 50", "small 50", "clean"} {

@@ -40,6 +40,6 @@ func (r *Results) claimsSection(verdicts []Verdict) page.Section {
 			all.Rows = append(all.Rows, []string{c.Better, c.Than, string(c.State), c.Format()})
 		}
 	}
-	return page.Section{Title: "What holds of the claims", Notes: []string{explainTests(verdicts)},
+	return page.Section{Title: "What holds of the claims", Notes: []string{r.Study.explainTests()},
 		Tables: []page.Table{claims, all}}
 }

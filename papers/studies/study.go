@@ -32,6 +32,7 @@ type Study struct {
 	Columns  []Column `yaml:"columns"`
 	Rows     []Row    `yaml:"rows"`
 	Claims   []Claim  `yaml:"claims"`
+	Joint    bool     `yaml:"-"` // Holm's correction counts the comparisons of all claims, not of each
 }
 
 // The states of a training that can be measured: the last state, or the best state on the validation split.

@@ -79,6 +79,7 @@ func (r *results) fillTable() {
 	}
 	s := &studies.Study{
 		Name: "sweep", Paper: "winnow sweep", Source: r.Manifest, Unit: "percent", Measures: []string{validation},
+		Joint:   true,
 		Title:   text.Plural(r.Finished(), "training") + " over " + strings.Join(keys, " × "),
 		Columns: []studies.Column{{Name: filepath.Base(r.Manifest)}},
 		Chart:   &studies.Chart{Kind: studies.OverSteps, Trace: validation, X: "epochs", Y: validation},
