@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,6 +49,9 @@ var stored = []kept{
 	{"004", "networks/cifar-probes", "whole network, CIFAR-10", "probe-encoder"},
 }
 
+// plotted is the study whose chart EXPERIMENTS.md shows.
+const plotted = "networks/omniglot-noise"
+
 func main() {
 	files, err := rendered("..")
 	for path, text := range files {
@@ -83,6 +87,13 @@ func rendered(root string) (files map[string][]byte, err error) {
 		from, to := findClaims(string(page))
 		was, is := findClaims(today.String())
 		files[path] = []byte(string(page[:from]) + today.String()[was:is] + string(page[to:]))
+		if s.folder == plotted {
+			var plot bytes.Buffer
+			if err := r.DrawCharts()[0].WriteSVG(&plot); err != nil {
+				return nil, err
+			}
+			files[filepath.Join(folder, "plot.svg")] = plot.Bytes()
+		}
 		on := fmt.Sprintf("%s, %s", s.on, seeds)
 		link := fmt.Sprintf("[%s](experiments/%s/report.md)", filepath.Base(s.folder), s.folder)
 		for _, v := range r.TestClaims() {
