@@ -46,6 +46,9 @@ func answers(root string) (string, error) {
 		}
 		enough.Study.Claims, enough.Study.Joint = part.gains, true
 		for _, v := range enough.TestClaims() {
+			if len(v.Comparisons) == 0 { // too few seeds
+				continue
+			}
 			text += "| " + v.Claim.Say + " |"
 			for _, column := range []string{"sym 20", "sym 50", "small 50", "clean"} {
 				text += " " + describeGain(v, column) + " |"
