@@ -128,19 +128,14 @@ func rendered(root string) (files map[string][]byte, err error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	answer, err := answers(root)
-	if err == nil {
-		text, err = between(text, "answer", answer)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	table, err := judges(root)
-	if err == nil {
-		text, err = between(text, "judges", table)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	for section, print := range map[string]func(string) (string, error){"answer": answers, "judges": judges} {
+		printed, err := print(root)
+		if err == nil {
+			text, err = between(text, section, printed)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	files[path] = []byte(text)
 	return files, nil

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -161,9 +162,7 @@ func (r *recorder) recordSpread(o *studies.Outcome) {
 	first := 0.0
 	for _, d := range r.seen.Diagnoses {
 		if k := d.Kappa; k != nil {
-			if first == 0 {
-				first = k.Median
-			}
+			first = cmp.Or(first, k.Median)
 			o.Measures[kappaGrowth] = k.Median / first
 			o.Spread(kappa, studies.Spread{Step: d.Step, Box: []float64{k.Low, k.Q1, k.Median, k.Q3, k.High}})
 		}

@@ -179,7 +179,7 @@ func (s *Study) computePrintScale(measure string) float64 {
 
 // notShares lists the measures that are not shares, with their number of printed decimal places.
 var notShares = map[string]int{
-	"seconds": 1, "kappa-growth": 2, "kept_classes": 4, "maw": 4, "sdaw": 4, "silhouette": 3, "worst silhouette": 3, Hits10: 2,
+	"seconds": 1, "kept_classes": 4, "maw": 4, "sdaw": 4, "silhouette": 3, "worst silhouette": 3, Hits10: 2,
 	Seconds5000: 2, RMSE: 1, Bias: 1,
 }
 

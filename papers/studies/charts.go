@@ -66,8 +66,7 @@ func (r *Results) overColumns(data string) page.Lines {
 		line := page.Line{Name: row.Name, Tone: len(lines.Series), Dots: true}
 		for j, column := range s.Columns {
 			sum := r.summarizeCell(i, j, measure)
-			drawn := len(c.Columns) == 0 || slices.Contains(c.Columns, column.Name)
-			if column.Data != data || sum.N == 0 || !drawn {
+			if column.Data != data || sum.N == 0 || len(c.Columns) > 0 && !slices.Contains(c.Columns, column.Name) {
 				continue
 			}
 			x := column.Rate

@@ -130,8 +130,7 @@ func (r *Results) TestClaims() (all []Verdict) {
 			families = append(families, nil)
 		}
 		for i := range v.Comparisons {
-			last := &families[len(families)-1]
-			*last = append(*last, &v.Comparisons[i])
+			families[len(families)-1] = append(families[len(families)-1], &v.Comparisons[i])
 		}
 		all = append(all, v)
 	}
@@ -152,8 +151,8 @@ func (r *Results) TestClaims() (all []Verdict) {
 }
 
 // listSides lists what a claim compares: two sides or, for differences between rows, four: the better row and the
-// other, then both in the columns where the difference is claimed to be smaller. It leaves out columns that a row skips.
-// A second side of row -1 means that the claim compares with a value.
+// other, then both in the column where the difference is claimed to be smaller. It leaves out columns that a row
+// skips. A second side of row -1 means that the claim compares with a value.
 func (r *Results) listSides(c Claim) (out [][]side) {
 	s := r.Study
 	add := func(sides ...side) {
@@ -173,26 +172,23 @@ func (r *Results) listSides(c Claim) (out [][]side) {
 		}
 		return at
 	}
-	than := []int{-1}
-	if len(c.Than) > 0 {
-		than = nil
-	}
-	for _, name := range c.Than {
-		than = append(than, s.findRowIndex(name))
+	than := c.Than
+	if len(than) == 0 {
+		than = Names{""} // no row
 	}
 	for _, better := range c.Better {
 		b := s.findRowIndex(better)
-		for _, t := range than {
+		for _, name := range than {
+			t := s.findRowIndex(name)
 			for _, i := range columns(slices.Concat(c.Columns, c.BetterColumns)) {
-				switch {
-				case len(c.ThanColumns) == 0:
+				if len(c.ThanColumns) == 0 {
 					add(side{b, i}, side{t, i})
-				case t < 0:
-					for _, j := range columns(c.ThanColumns) {
+					continue
+				}
+				for _, j := range columns(c.ThanColumns) {
+					if t < 0 {
 						add(side{b, i}, side{b, j})
-					}
-				default:
-					for _, j := range columns(c.ThanColumns) {
+					} else {
 						add(side{b, i}, side{t, i}, side{b, j}, side{t, j})
 					}
 				}
@@ -234,11 +230,10 @@ func (r *Results) compareSides(c Claim, measure string, sides []side) (Compariso
 	}
 	var differences []float64
 	for _, seed := range listSortedKeys(r.collectValues(sides[0].row, sides[0].column, measure)) {
-		d, common := subtract(func(s side) (float64, bool) {
+		if d, common := subtract(func(s side) (float64, bool) {
 			v, ok := r.collectValues(s.row, s.column, measure)[seed]
 			return v, ok
-		})
-		if common {
+		}); common {
 			differences = append(differences, d)
 		}
 	}

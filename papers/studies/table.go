@@ -237,10 +237,7 @@ func (v Verdict) listFailed() (lines []string) {
 
 // explainTests returns the sentences that explain the comparisons.
 func (s *Study) explainTests() string {
-	family := "of a claim"
-	if s.Joint {
-		family = "here"
-	}
+	family := map[bool]string{false: "of a claim", true: "here"}[s.Joint]
 	return fmt.Sprintf("Comparisons are paired by seed. A difference counts if it is significant (two-sided t-test, "+
 		"p < %v after Holm's correction for the comparisons %s), for any number of seeds. An undecided comparison "+
 		"states how many seeds would detect the difference with a power of 80 %%, if at most 1,000. A claim fails "+
