@@ -158,8 +158,8 @@ func (l *Lesson) choosePlan(ctx context.Context, open func() (Network, error)) e
 	limit := cmp.Or(l.Minutes, Minutes) / float64(l.opts.Folds)
 	*l.opts.chosen = Choice{best, int(min(max(limit/epoch, leastEpochs), float64(tuning.epochs)))}
 	if epochs := l.opts.chosen.Epochs; l.Note != nil {
-		l.Note("%d networks are trained at rate %g (held-out label likelihood after an epoch, by rate: %s) for at most "+
-			"%d epochs each, about %.0f minutes in all", l.opts.Folds, best, strings.Join(tried, ", "), epochs,
+		l.Note("%d networks are trained at rate %g (held-out label likelihood after an epoch, by rate: %s) for at "+
+			"most %d epochs each, about %.0f minutes in all", l.opts.Folds, best, strings.Join(tried, ", "), epochs,
 			math.Ceil(epoch*float64(epochs*l.opts.Folds)))
 	}
 	return nil
