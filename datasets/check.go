@@ -318,6 +318,7 @@ type Checked struct {
 	Label string `json:"label,omitempty"` // the right label if the given one is wrong; "": the image is of no class
 	// Elsewhere reports that another program selected the image; its label is then no evidence about other images.
 	Elsewhere bool `json:"elsewhere,omitempty"`
+	Moved     bool `json:"moved,omitempty"` // winnow moved the image; a decision at its other path is the same
 }
 
 // Checks holds decisions about the labels of images, by path.
@@ -378,7 +379,7 @@ func (c *Checks) Match(d *Dataset) (Matched, error) {
 	example := ""
 	for path, k := range c.By {
 		// corrected manifests leave out images of no class
-		if rows[path] == 0 && (k.Right || k.Label != "") {
+		if rows[path] == 0 && !k.Moved && (k.Right || k.Label != "") {
 			if m.Gone++; example == "" || path < example {
 				example = path
 			}

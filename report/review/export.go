@@ -144,8 +144,8 @@ func (r *Reviewer) writeCorrected(w io.Writer, inPlace bool) (Exported, error) {
 func (r *Reviewer) writeFolder() (Exported, error) {
 	do, e := r.collectCorrections()
 	if r.written.Folder == nil || !maps.Equal(do, r.writtenFor) {
-		_, f, err := datasets.FixFolder(context.Background(), datasets.FolderOut{Path: r.Out, By: r.By}, r.ManifestFile,
-			r.Manifest, do)
+		_, f, err := datasets.FixFolder(context.Background(), datasets.FolderOut{Path: r.Out, By: r.By,
+			Moving: r.Moving}, r.ManifestFile, r.Manifest, do)
 		if err != nil {
 			return e, fmt.Errorf("review: %w", err)
 		}

@@ -157,12 +157,22 @@ func Export(f Files) (e Exported, err error) {
 		return e, err
 	}
 	defer r.Decisions.Close()
+	r.Moving = func(to map[string]string) error { return FollowMoves(f.decisionsFile(), to) }
 	if f.List != "" {
 		if err := atomicfile.Write(f.List, r.writeList); err != nil {
 			return e, fmt.Errorf("review: %w", err)
 		}
 	}
 	return r.Write()
+}
+
+// FollowMoves copies the decisions in a file to the new paths of images that are about to be moved.
+func FollowMoves(file string, to map[string]string) error {
+	s, err := decisions.Open(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.FollowMoves(to), s.Close())
 }
 
 // openCopy opens a review of a copy of the decisions, which a server may hold.

@@ -165,6 +165,9 @@ func judgeInput(ctx context.Context, p *term.Program, o Options, h inspect.Host)
 // printAudit writes the audit's files and prints a summary. watch shows the progress of writing images.
 func printAudit(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
 	watch func(what string) (at func(done, total int), end func())) error {
+	if o.Decisions != "" {
+		o.Moving = func(to map[string]string) error { return review.FollowMoves(o.Decisions, to) }
+	}
 	if err := a.Save(ctx, o.Files, p.Note); err != nil {
 		return err
 	}
