@@ -290,7 +290,11 @@ func (r *Training) makeFeatures(ctx context.Context, e *extraction.Extraction) e
 // of another backbone or of other images only if overwrite is true.
 func MakeFeatures(ctx context.Context, e *extraction.Extraction, overwrite bool, h extraction.Host,
 	note func(string, ...any)) error {
-	if old, err := features.Open(e.Out); err != nil || old.Key.Differs(e.Key()) != "" {
+	if from, err := e.CopyStore(h); err != nil {
+		return err
+	} else if from != "" {
+		note("using the features in %s, which has those of these images", from)
+	} else if old, err := features.Open(e.Out); err != nil || old.Key.Differs(e.Key()) != "" {
 		e.Overwrite = overwrite
 		note("making the features of the backbone before training, into %s", e.Out)
 	}
