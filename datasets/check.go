@@ -89,11 +89,11 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 	return r
 }
 
-// Look examines the samples first to end-1 on all cores. It returns the SHA-256 of each file, and the reason why the
+// Look examines all samples on all cores. It returns the SHA-256 of each file, and the reason why the
 // file is not an image, or "".
-func (d *Dataset) Look(ctx context.Context, first, end int, look func(path string) ([sha256.Size]byte, error),
+func (d *Dataset) Look(ctx context.Context, look func(path string) ([sha256.Size]byte, error),
 	progress func(done, total int)) (sums [][sha256.Size]byte, reasons []string, err error) {
-	samples := d.Samples[first:end]
+	samples := d.Samples
 	sums, reasons = make([][sha256.Size]byte, len(samples)), make([]string, len(samples))
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -316,9 +316,7 @@ type Checked struct {
 	Given string `json:"given"`           // the label that was reviewed
 	Right bool   `json:"right"`           // whether the label is right
 	Label string `json:"label,omitempty"` // the right label if the given one is wrong; "": the image is of no class
-	// Elsewhere reports that another program selected the image; its label is then no evidence about other images.
-	Elsewhere bool `json:"elsewhere,omitempty"`
-	Moved     bool `json:"moved,omitempty"` // winnow moved the image; a decision at its other path is the same
+	Moved bool   `json:"moved,omitempty"` // winnow moved the image; a decision at its other path is the same
 }
 
 // Checks holds decisions about the labels of images, by path.
@@ -368,7 +366,7 @@ func (c *Checks) Match(d *Dataset) (Matched, error) {
 		case now == k.Given:
 			m.At[i] = k
 		case !k.Right && k.Label != "" && now == k.Label:
-			m.At[i] = Checked{Given: now, Right: true, Elsewhere: k.Elsewhere}
+			m.At[i] = Checked{Given: now, Right: true}
 		case k.Right, rows[s.Path] > 1: // for an image with several labels, the decision is about one of them
 			m.Stale++
 		default:

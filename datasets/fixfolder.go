@@ -81,11 +81,10 @@ func (d *Dataset) IsClassFolders() bool {
 // Check returns the error that FixFolder would return for its paths.
 func (o FolderOut) Check(source location.Source) error {
 	layout, err := LayoutOf(context.Background(), source)
-	all := []string{ByCopy, ByHardlink, BySymlink, ByMove}
 	switch here := layout == Folder && !source.IsRemote(); {
 	case err != nil:
-	case !slices.Contains(all, cmp.Or(o.By, ByCopy)):
-		err = fmt.Errorf("found %q, expected %s", o.By, strings.Join(all, ", "))
+	case !slices.Contains([]string{ByCopy, ByHardlink, BySymlink, ByMove}, cmp.Or(o.By, ByCopy)):
+		err = fmt.Errorf("the way %q to put images there is unknown", o.By)
 	case layout != Folder && layout != Zip:
 		err = fmt.Errorf("the labels of %s are not folders: name a file to write, such as fixed.csv", source)
 	case !here && o.By != "" && o.By != ByCopy:

@@ -193,6 +193,9 @@ func ParseShares(text string) ([]Share, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q is not SPLIT=SHARE, for example train=0.5,test=0.5", part)
 		}
+		if _, err := ParseSplit(split); err != nil {
+			return nil, err
+		}
 		shares = append(shares, Share{Split: split, Share: share})
 	}
 	return shares, nil

@@ -93,7 +93,7 @@ var working = []struct {
 // idle lists the commands that end too soon to be interrupted, or that only wait.
 var idle = strings.Split("data topline,data diff,models list,models show,models get,models add,models remove,models "+
 	"new,list architectures,join,cluster slurm,cluster kubernetes,cluster status,"+
-	"studio,decisions export,decisions status,decisions simulate,"+
+	"studio,decisions export,decisions status,"+
 	"papers theory,list losses,list filters,list metrics,list recipes,list scorers,"+
 	"runtime install,doctor,manual,completion", ",")
 

@@ -405,32 +405,3 @@ func TestReviewStudio(t *testing.T) {
 	mustCall(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out",
 		filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1", "--screen", "none")
 }
-
-// TestReviewSimulate plays a review of a list with true labels: two clusters of one class have mostly wrong labels.
-func TestReviewSimulate(t *testing.T) {
-	text := "path,given_label,suggested_label,score,true_label\n"
-	for i := range 200 {
-		given := "dog"
-		if i%7 == 0 || i < 10 {
-			given = "cat"
-		}
-		text += fmt.Sprintf("%03d.png,%s,cat,%.3f,dog\n", i, given, 0.001*float64(i))
-	}
-	list := filepath.Join(t.TempDir(), "list.csv")
-	write(t, list, text)
-	played := mustJSON[struct {
-		Wrong   int
-		Reached []struct {
-			Share    float64
-			Learning int
-			ByList   int `json:"by_list"`
-		}
-	}](t, "decisions", "simulate", list, "--json")
-	if r := played.Reached; played.Wrong != 37 || len(r) != 3 || r[1].Share != 0.8 || r[1].ByList != 148 ||
-		r[1].Learning > 100 {
-		t.Errorf("played: %+v", played)
-	}
-	write(t, list, strings.Replace(text, ",true_label", ",truth", 1))
-	fails(t, 1, "has no true label", "decisions", "simulate", list)
-	fails(t, 2, "name one list", "decisions", "simulate")
-}

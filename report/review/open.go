@@ -63,7 +63,7 @@ func Open(f Files, host embedding.Host) (r *Reviewer, closeAll func() error, err
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, By: f.By, Reviewer: f.Reviewer,
 		Missing: f.Missing, KeepOrder: f.KeepOrder, Work: f.Work}
 	images := imageroot.Resolve(f.Root, f.Manifest)
-	if _, err = f.CheckOut(); err != nil {
+	if err = f.CheckOut(); err != nil {
 		return nil, nil, err
 	}
 	if conf.Manifest, err = f.readManifest(); err != nil {
@@ -178,7 +178,7 @@ func FollowMoves(file string, to map[string]string) error {
 // openCopy opens a review of a copy of the decisions, which a server may hold.
 func (f Files) openCopy() (r *Reviewer, err error) {
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, By: f.By}
-	if _, err = f.CheckOut(); err != nil {
+	if err = f.CheckOut(); err != nil {
 		return nil, err
 	}
 	file := f.decisionsFile()

@@ -18,6 +18,7 @@ import (
 	"winnow/backbone"
 	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/internal/budget"
@@ -63,9 +64,9 @@ func Command() *cli.Command {
 				"on the other folds, and how fast these learn each label; fine-tune the whole network, or from "+
 				"`STAGE` on, as in "+
 				"winnow train"),
-			term.Flag(&o.In.Tuning.Augment, "augment", "--finetune: augment images by the recipe `NAME`, as in winnow "+
-				"train",
-				"chosen by the images"),
+			term.OneOf(&cli.StringFlag{Name: "augment", Destination: &o.In.Tuning.Augment,
+				DefaultText: "chosen by the images", Usage: "--finetune: augment images by the recipe `NAME`"},
+				training.Augmentations()...),
 			term.Flag(&o.Audit.Seed, "seed", "seed `N` of the folds and of the resampling behind the interval"),
 			term.Flag(&o.Decisions, "decisions", "use the decisions made in winnow studio, `FILE`.decisions.db: "+
 				"checked labels are certain and never flagged again, and they improve the scores of the other labels"),

@@ -2,7 +2,10 @@ package term
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"winnow/internal/catalog"
 
 	"github.com/urfave/cli/v2"
 )
@@ -36,6 +39,19 @@ func Flag(field any, names, usage string, unset ...string) cli.Flag {
 			Action: setGiven(func(v float64) { *to = &v })}
 	}
 	panic(fmt.Sprintf("term: a flag cannot be bound to a %T", field))
+}
+
+// OneOf makes all values of a flag but the listed ones misuse, and lists them in its usage.
+func OneOf(f *cli.StringFlag, values ...string) *cli.StringFlag {
+	f.Usage += ": " + strings.Join(values, ", ")
+	f.Action = func(_ *cli.Context, found string) error {
+		if slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, found) }) {
+			return nil
+		}
+		return Misused("--%s: found %q%s, expected %s", f.Name, found, catalog.Ask(found, values),
+			strings.Join(values, ", "))
+	}
+	return f
 }
 
 // setGiven returns the flag's action, which the library calls with the value if the flag is given.
