@@ -64,11 +64,11 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 	r := &CheckReport{
 		Samples:    len(d.Samples),
 		Splits:     d.Count(),
-		Shared:     d.countSharedClasses(),
 		Unreadable: []Problem{},
 		Duplicates: []Duplicates{},
 		Reading:    d.Reading,
 	}
+	r.Shared = countSharedClasses(r.Splits)
 	groups := make(map[[sha256.Size]byte][]int)
 	for i, reason := range reasons {
 		if reason != "" {
@@ -170,29 +170,18 @@ func (d *Dataset) Count() []SplitCount {
 }
 
 // countSharedClasses counts the classes that each other split shares with train.
-func (d *Dataset) countSharedClasses() map[string]int {
-	in := make(map[string]map[int]bool)
-	for i := range d.Samples {
-		s := &d.Samples[i]
-		if in[s.Split] == nil {
-			in[s.Split] = make(map[int]bool)
-		}
-		if s.Label != Unlabelled {
-			in[s.Split][s.Label] = true
-		}
-	}
-	counts := make(map[string]int)
-	for split, classes := range in {
-		if split == Train {
+func countSharedClasses(splits []SplitCount) map[string]int {
+	counts := map[string]int{}
+	for _, s := range splits {
+		if s.Split == Train {
 			continue
 		}
-		n := 0
-		for class := range classes {
-			if in[Train][class] {
-				n++
+		counts[s.Split] = 0
+		for class := range s.Labels {
+			if splits[0].Split == Train && splits[0].Labels[class] > 0 {
+				counts[s.Split]++
 			}
 		}
-		counts[split] = n
 	}
 	return counts
 }

@@ -37,7 +37,7 @@ func TestMisuse(t *testing.T) {
 		"data corrupt list.csv": "winnow data corrupt: --out, " +
 			"--noise-rate missing",
 		"data corrupt m --noise-rate 0.1 --features f --out n":         "cannot be used with --noise symmetric",
-		"data corrupt m --noise-rate 0.1 --noise nix --out n":          `--noise: "nix" is unknown`,
+		"data corrupt m --noise-rate 0.1 --noise nix --out n":          `--noise: found "nix"`,
 		"data import a --by colour --out m.csv":                        `--by: found "colour"`,
 		"data import --preset mnist --root r --format csv --out m.csv": "--format cannot be used with --preset",
 		"data import a --format doc --out m.csv":                       `--format: found "doc"`,

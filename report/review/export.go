@@ -71,7 +71,7 @@ func (f Files) CheckOut() error {
 	if f.Out == "" {
 		return nil
 	}
-	if f.IsFolderOut() {
+	if datasets.IsFolderOut(f.Out) {
 		return datasets.FolderOut{Path: f.Out, By: f.By}.Check(f.Manifest)
 	}
 	if f.By != "" {
@@ -85,9 +85,6 @@ func (f Files) CheckOut() error {
 	}
 	return err
 }
-
-// IsFolderOut reports whether Out is a folder.
-func (f Files) IsFolderOut() bool { return datasets.IsFolderOut(f.Out) }
 
 // Inputs lists the input files, which an export must not overwrite.
 func (f Files) Inputs() []string { return []string{f.Manifest.Path(), f.Audit, f.decisionsFile()} }

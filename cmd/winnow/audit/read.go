@@ -207,14 +207,13 @@ func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
 	if o.By != "" && o.Clean == "" {
 		return term.Misused("--by needs --clean FOLDER/")
 	}
-	clean := review.Files{Out: o.Clean, By: o.By, Manifest: manifest}
-	if err := clean.CheckOut(); err != nil {
+	if err := (review.Files{Out: o.Clean, By: o.By, Manifest: manifest}).CheckOut(); err != nil {
 		return err
 	}
 	var to []term.Target
 	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "clean", Path: o.Clean},
 		{Flag: "out", Path: o.Page}} {
-		if f.Path != "" && !(f.Flag == "clean" && clean.IsFolderOut()) {
+		if f.Path != "" && !(f.Flag == "clean" && datasets.IsFolderOut(o.Clean)) {
 			to = append(to, f)
 		}
 	}

@@ -198,7 +198,7 @@ func checkOut(p *term.Program, f review.Files) error {
 		return err
 	}
 	var targets []term.Target
-	if !f.IsFolderOut() {
+	if !datasets.IsFolderOut(f.Out) {
 		targets = append(targets, term.Target{Flag: "out", Path: f.Out})
 	}
 	if f.List != "" {

@@ -44,9 +44,9 @@ func Flag(field any, names, usage string, unset ...string) cli.Flag {
 // OneOf makes all values of a flag but the listed ones misuse, and lists them in its usage.
 func OneOf(f *cli.StringFlag, values ...string) *cli.StringFlag {
 	f.Usage += ": " + strings.Join(values, ", ")
-	f.Action = func(_ *cli.Context, found string) error {
-		if slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, found) }) {
-			return nil
+	f.Action = func(c *cli.Context, found string) error {
+		if i := slices.IndexFunc(values, func(v string) bool { return strings.EqualFold(v, found) }); i >= 0 {
+			return c.Set(f.Name, values[i])
 		}
 		return Misused("--%s: found %q%s, expected %s", f.Name, found, catalog.Ask(found, values),
 			strings.Join(values, ", "))
