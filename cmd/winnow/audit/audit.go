@@ -64,9 +64,8 @@ func Command() *cli.Command {
 				"on the other folds, and how fast these learn each label; fine-tune the whole network, or from "+
 				"`STAGE` on, as in "+
 				"winnow train"),
-			term.OneOf(&cli.StringFlag{Name: "augment", Destination: &o.In.Tuning.Augment,
-				DefaultText: "chosen by the images", Usage: "--finetune: augment images by the recipe `NAME`"},
-				training.Augmentations()...),
+			term.OneOf(term.Flag(&o.In.Tuning.Augment, "augment", "--finetune: augment images by the recipe `NAME`",
+				"chosen by the images"), training.Augmentations()...),
 			term.Flag(&o.Audit.Seed, "seed", "seed `N` of the folds and of the resampling behind the interval"),
 			term.Flag(&o.Decisions, "decisions", "use the decisions made in winnow studio, `FILE`.decisions.db: "+
 				"checked labels are certain and never flagged again, and they improve the scores of the other labels"),

@@ -57,8 +57,7 @@ func Command() *cli.Command {
 			term.Flag(&o.Update, "update-baseline", "write all present findings to --baseline"),
 			term.Flag(&since, "since", "leave out findings about images that did not change since `OLD`, an earlier "+
 				"manifest or folder"),
-			term.OneOf(&cli.StringFlag{Name: "format", Value: "text", Destination: &o.Format,
-				Usage: "print the findings as `FORMAT`"}, check.FormatNames...),
+			term.OneOf(term.Flag(&o.Format, "format", "print the findings as `FORMAT`"), check.FormatNames...),
 			term.Flag(&o.Out, "out,o", "write the findings in --format to `FILE`, and print them as text"),
 			term.Flag(&o.HTML, "html", "write a page with the images of the findings to `FILE`"),
 			term.Flag(&o.Decisions, "decisions", "use the decisions made in winnow studio, `FILE`.decisions.db"),

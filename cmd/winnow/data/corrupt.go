@@ -27,13 +27,11 @@ func corruptCommand() *cli.Command {
 		Description: corruptHelp,
 		Flags: []cli.Flag{
 			term.Flag(&o.Out, "out,o", "manifest `FILE` to write; required"),
-			term.OneOf(&cli.StringFlag{Name: "noise", Value: o.Noise.Model, Destination: &o.Noise.Model,
-				Usage: "`MODEL` of the noise"}, run.NoiseModels()...),
+			term.OneOf(term.Flag(&o.Noise.Model, "noise", "`MODEL` of the noise"), run.NoiseModels()...),
 			term.Flag(&o.Noise.Rate, "noise-rate", "share of labels to change, `P` in [0, 1); required"),
 			term.Flag(&o.Split, "split", "the `SPLIT` to corrupt"),
-			term.OneOf(&cli.StringFlag{Name: "count", Value: o.Noise.Count, Destination: &o.Noise.Count,
-				Usage: "symmetric: `HOW` labels are drawn, independently or a fixed share of all or of each class"},
-				datasets.Independent, datasets.Exact, datasets.PerClass),
+			term.OneOf(term.Flag(&o.Noise.Count, "count", "symmetric: `HOW` labels are drawn, independently or a fixed "+
+				"share of all or of each class"), datasets.Independent, datasets.Exact, datasets.PerClass),
 			term.Flag(&o.Noise.Own, "own", "symmetric: draw from all classes, including the label's own"),
 			term.Flag(&o.Features, "features", "small-cluster, human-like: feature store `DIR` of the images"),
 			term.Flag(&o.Noise.OneShot, "one-shot", "small-cluster: move clusters only to undivided classes"),

@@ -176,10 +176,8 @@ var renamed = map[string]string{
 
 // renameReview returns the new command for the flags of the last release's "winnow review", followed by its words.
 func renameReview(words []string) []string {
-	for flag, now := range map[string]string{"--export": "decisions export", "--simulate": "decisions simulate"} {
-		if at := slices.Index(words, flag); at >= 0 {
-			return append([]string{now}, slices.Delete(slices.Clone(words), at, at+1)...)
-		}
+	if at := slices.Index(words, "--export"); at >= 0 {
+		return append([]string{"decisions export"}, slices.Delete(slices.Clone(words), at, at+1)...)
 	}
 	return append([]string{"studio"}, words...)
 }

@@ -42,7 +42,8 @@ func Flag(field any, names, usage string, unset ...string) cli.Flag {
 }
 
 // OneOf makes all values of a flag but the listed ones misuse, and lists them in its usage.
-func OneOf(f *cli.StringFlag, values ...string) *cli.StringFlag {
+func OneOf(flag cli.Flag, values ...string) *cli.StringFlag {
+	f := flag.(*cli.StringFlag)
 	f.Usage += ": " + strings.Join(values, ", ")
 	f.Action = func(c *cli.Context, found string) error {
 		if i := slices.IndexFunc(values, func(v string) bool { return strings.EqualFold(v, found) }); i >= 0 {
