@@ -50,8 +50,8 @@ func Fix(w io.Writer, source location.Source, d *Dataset, decisions map[int]Deci
 	return x.did, nil
 }
 
-// FixTo writes the fixed copy of a source to a file, as [Fix] does, or as a CSV manifest if the file's name ends in .csv
-// and the source is no list of lines.
+// FixTo writes the fixed copy of a source to a file, as [Fix] does, or as a CSV manifest if the file's name ends in
+// .csv and the source is no list of lines.
 func FixTo(ctx context.Context, to string, source location.Source, d *Dataset,
 	decisions map[int]Decision) (did Fixed, err error) {
 	form, err := FormOf(source)

@@ -149,8 +149,8 @@ func areDated(record []string) bool {
 	return !slices.ContainsFunc(record, func(file string) bool { return file != "" && !strings.HasSuffix(file, "Z") })
 }
 
-// CopyStore copies the first of h.Stores that has the features of these images to the folder Out, unless Out exists, and
-// returns its folder. It copies only stores that record the image files, so that Store computes changed images again.
+// CopyStore copies the first of h.Stores that has the features of these images to the folder Out, unless Out exists,
+// and returns its folder. It copies only stores that record the image files, so that Store notices changed images.
 func (e *Extraction) CopyStore(h Host) (from string, err error) {
 	if _, err := os.Stat(e.Out); err == nil || regular.OnlyFiles(e.Root) {
 		return "", nil

@@ -132,8 +132,8 @@ func (a *Report) writeCorrected(ctx context.Context, f Files) (did datasets.Fixe
 		}
 	}
 	if datasets.IsFolderOut(f.Clean) {
-		did, folder, err = datasets.FixFolder(ctx, datasets.FolderOut{Path: f.Clean, By: f.By, Moving: f.Moving}, a.from,
-			a.source, made)
+		did, folder, err = datasets.FixFolder(ctx, datasets.FolderOut{Path: f.Clean, By: f.By, Moving: f.Moving},
+			a.from, a.source, made)
 	} else {
 		did, err = datasets.FixTo(ctx, f.Clean, a.from, a.source, made)
 	}

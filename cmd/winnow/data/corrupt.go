@@ -30,8 +30,8 @@ func corruptCommand() *cli.Command {
 			term.OneOf(term.Flag(&o.Noise.Model, "noise", "`MODEL` of the noise"), run.NoiseModels()...),
 			term.Flag(&o.Noise.Rate, "noise-rate", "share of labels to change, `P` in [0, 1); required"),
 			term.Flag(&o.Split, "split", "the `SPLIT` to corrupt"),
-			term.OneOf(term.Flag(&o.Noise.Count, "count", "symmetric: `HOW` labels are drawn, independently or a fixed "+
-				"share of all or of each class"), datasets.Independent, datasets.Exact, datasets.PerClass),
+			term.OneOf(term.Flag(&o.Noise.Count, "count", "symmetric: `HOW` labels are drawn, independently or a "+
+				"fixed share of all or of each class"), datasets.Independent, datasets.Exact, datasets.PerClass),
 			term.Flag(&o.Noise.Own, "own", "symmetric: draw from all classes, including the label's own"),
 			term.Flag(&o.Features, "features", "small-cluster, human-like: feature store `DIR` of the images"),
 			term.Flag(&o.Noise.OneShot, "one-shot", "small-cluster: move clusters only to undivided classes"),

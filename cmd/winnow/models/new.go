@@ -20,7 +20,8 @@ func newCommand() *cli.Command {
 			"   winnow models new digits --arch lenet --seed 1\n" +
 			"   winnow train --model digits --finetune all ...",
 		Flags: []cli.Flag{
-			term.Required(term.OneOf(&cli.StringFlag{Name: "arch", Usage: "`NETWORK` to make"}, architecture.Names()...)),
+			term.Required(term.OneOf(&cli.StringFlag{Name: "arch", Usage: "`NETWORK` to make"},
+				architecture.Names()...)),
 			term.SeedFlag("`SEED` of the weights"),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "NAME.onnx next to the registry",
 				Usage: "ONNX `FILE` to write"},
