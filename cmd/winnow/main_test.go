@@ -28,7 +28,7 @@ func TestMisuse(t *testing.T) {
 		"--quite doctor":                       "flag provided but not defined: -quite (did you mean --quiet?)",
 		"train --lsos x":                       "flag provided but not defined: -lsos (did you mean --loss?)",
 		"doctor extra":                         `winnow doctor: found the argument "extra", expected no arguments`,
-		"--device tpu quickstart --classes 12": `--device: found "tpu"`,
+		"--device tpu quickstart": `--device: found "tpu"`,
 		"--threads -1 doctor":                  "--threads: found -1",
 
 		"extract --out x": "winnow extract: --manifest, --model missing",
