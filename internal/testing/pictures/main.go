@@ -1,7 +1,7 @@
 // Command pictures makes the images of the documentation. It runs winnow as a user would, and takes screenshots of the
-// pages with a headless Chromium. The images show only drawn characters and MNIST, whose licences allow it.
+// pages with a headless Chromium. They show only the quickstart's drawings and MNIST, whose licences allow it.
 //
-//	make pictures                                  # of drawn characters, two minutes
+//	make pictures                                  # of the quickstart, two minutes
 //	make pictures ONLY=moving                      # the moving picture of README.md alone; pages, beside, digits
 //	make pictures MNIST=mnist/                     # also of MNIST's wrong labels; trains for about ten minutes
 //	make pictures MNIST=mnist/ MNIST_MODEL=m.onnx  # with an existing network
@@ -79,7 +79,7 @@ func (m *maker) make(ctx context.Context) (err error) {
 	for _, p := range []struct {
 		name string
 		draw func(context.Context) error
-	}{{"moving", m.moving}, {"pages", m.characters}, {"beside", m.beside}, {"digits", m.digits}} {
+	}{{"moving", m.moving}, {"pages", m.quickstart}, {"beside", m.beside}, {"digits", m.digits}} {
 		switch {
 		case m.only != "" && m.only != p.name:
 		case p.name == "digits" && m.mnist == "":
@@ -94,15 +94,14 @@ func (m *maker) make(ctx context.Context) (err error) {
 	return nil
 }
 
-// characters shows the pages of a small demo in which 40 % of the training labels of drawn characters are wrong.
-func (m *maker) characters(ctx context.Context) error {
-	const manifest, images, list = "demo/manifest.csv", "demo/images.zip", "suspects.csv"
+// quickstart shows the pages of the quickstart, and of a training on its images.
+func (m *maker) quickstart(ctx context.Context) error {
+	const images, features = "demo/images", "demo/suspects.features"
 	for _, line := range [][]string{
-		{"quickstart", "--out", "demo", "--noise-rate", "0.4"},
-		{"train", "--manifest", manifest, "--features", "demo/suspects.features", "--noise-rate", "0.4",
-			"--out", "run"},
+		{"quickstart", "--no-open", "--out", "demo"},
+		{"data", "import", images, "--split", "train=0.6,test=0.4", "--by", "image", "--out", "photos.csv"},
+		{"train", "--manifest", "photos.csv", "--root", images, "--features", features, "--out", "run"},
 		{"report", "run", "--root", images, "--out", "report.html"},
-		{"audit", manifest, "--root", images, "--out", list},
 	} {
 		if err := m.run(ctx, line...); err != nil {
 			return err
@@ -113,14 +112,14 @@ func (m *maker) characters(ctx context.Context) error {
 		width, height int
 	}{
 		{"report.png", "report.html", 1280, 960},
-		{"audit.png", "suspects.html", 1280, 800},
+		{"audit.png", "demo/suspects.html", 1280, 800},
 	} {
 		if err := m.shoot(ctx, p.name, "file://"+filepath.Join(m.dir, p.page), p.width, p.height); err != nil {
 			return err
 		}
 	}
-	return m.review(ctx, list, "--manifest", manifest, "--root", images, "--features", "suspects.features",
-		"--decisions", "decisions.db", "--out", "fixed.csv")
+	return m.review(ctx, "demo/suspects.csv", "--manifest", "demo/manifest.csv", "--root", images, "--features",
+		features, "--decisions", "decisions.db", "--out", "fixed.csv")
 }
 
 // review makes screenshots of views of winnow studio and winnow studio.
