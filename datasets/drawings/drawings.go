@@ -1,5 +1,5 @@
 // Package drawings makes the dataset of winnow quickstart: 720 images of 24 animals, fruits, vehicles and other things
-// that everybody recognises, so that a wrong label is seen at a glance. Openly licensed drawings (art/LICENCE.md) are
+// that everybody recognises, so that a wrong label is seen at a glance. Openly licensed drawings (art/LICENCE) are
 // scaled, turned, shaded and placed on textures. A tenth of the labels are wrong, half of them in favour of a similar
 // class; six images are duplicates, and three show something else.
 package drawings
@@ -41,8 +41,8 @@ const (
 )
 
 // similar lists pairs of classes that are easily confused.
-var similar = strings.Fields("apple tomato bus taxi cat tiger coffee tea dog wolf guitar violin lion fox mouse rabbit " +
-	"orange pear owl penguin")
+var similar = strings.Fields("apple tomato bus taxi cat tiger coffee tea dog wolf guitar violin lion fox mouse " +
+	"rabbit orange pear owl penguin")
 
 // A picture is a painted image with its labels.
 type picture struct {

@@ -1,4 +1,5 @@
-// Package quickstart implements the "winnow quickstart" command, which audits drawn animals, fruits and vehicles, and opens the studio.
+// Package quickstart implements the "winnow quickstart" command, which audits drawn animals, fruits and vehicles, and
+// opens the studio.
 package quickstart
 
 import (
@@ -35,8 +36,8 @@ This takes less than a minute on two cores. Ctrl-C ends the studio and writes th
    winnow quickstart
 
 The images are made of openly licensed drawings. Each file's name begins with what it shows, so you can check what
-winnow finds. The folder contains the images, manifest.csv, the features and suspects.csv, the result of the audit. Without a
-terminal or a browser, the studio is not opened, and the last line is the command that opens it.
+winnow finds. The folder contains the images, manifest.csv, the features and suspects.csv, the result of the audit.
+Without a terminal or a browser, the studio is not opened, and the last line is the command that opens it.
 `
 
 func newQuickstartCommand(call term.Call[Options]) *cli.Command {
