@@ -2,8 +2,6 @@ package drawings
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"image/jpeg"
 	"io/fs"
 	"testing"
@@ -41,10 +39,5 @@ func TestNew(t *testing.T) {
 		if c, err := jpeg.DecodeConfig(bytes.NewReader(a)); err != nil || c.Width != side || c.Height != side {
 			t.Errorf("%s: %d×%d, %v", d.Samples[i].Path, c.Width, c.Height, err)
 		}
-	}
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if _, _, err := New(ended, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("found %v, expected an interruption", err)
 	}
 }
