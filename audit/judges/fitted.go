@@ -23,7 +23,8 @@ import (
 //
 //	w = gain/(gain + 0.1)
 //
-// A score is the probability under the pool that the given label is right.
+// If classes have like sizes, each then gets a noise rate of its own ([field.weighClassRates]). A score is the
+// probability under the pool that the given label is right.
 func (b *bench) judgeFitted() error {
 	f, _, err := b.newWhitenedField(false)
 	if err != nil {
@@ -76,6 +77,9 @@ func (b *bench) judgeWithChannel(f *field) (pool, float64) {
 func (b *bench) setVerdicts(f *field, all pool) error {
 	if err := b.ctx.Err(); err != nil { // the fit is incomplete
 		return err
+	}
+	if !leaveout.Uneven(f.countImages()) {
+		f.weighClassRates(all, *b.v.Uneven)
 	}
 	b.concludeField(f, all.candidates, all.rest)
 	if b.gain >= LeastGain(f.classes) {
