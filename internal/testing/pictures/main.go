@@ -24,6 +24,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/testing/reviewing"
@@ -248,10 +249,19 @@ func (m *maker) screenshot(ctx context.Context, name, address string, width, hei
 	if os.Getuid() == 0 {
 		args = append(args, "--no-sandbox") // Chromium has no sandbox for root
 	}
-	if out, err := exec.CommandContext(ctx, m.chromium, append(args, address)...).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s: %w: %.400s", name, err, out)
+	for try := 1; ; try++ { // on a busy machine, Chromium sometimes waits for ever
+		limited, end := context.WithTimeout(ctx, 90*time.Second)
+		cmd := exec.CommandContext(limited, m.chromium, append(args, address)...)
+		cmd.WaitDelay = time.Second
+		out, err := cmd.CombinedOutput()
+		end()
+		if err == nil {
+			return os.ReadFile(file)
+		}
+		if try == 3 || ctx.Err() != nil {
+			return nil, fmt.Errorf("%s: %w: %.400s", name, err, out)
+		}
 	}
-	return os.ReadFile(file)
 }
 
 func browser() (string, error) {
