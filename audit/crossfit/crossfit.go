@@ -47,6 +47,8 @@ type Options struct {
 	Tune func(context.Context, *Lesson) (Tuned, error)
 	// Seen receives the networks' margins of the given labels, including labels that the networks learned. May be nil.
 	Seen *Seen
+
+	chosen *Choice // made by the first network, for all networks
 }
 
 // said receives the class probabilities p of a row and the weighing that produced them.
@@ -83,7 +85,7 @@ func learnByFold(ctx context.Context, set features.Set, classes int, opts Option
 	if opts.Tune != nil {
 		folds = TunedFolds
 	}
-	opts.Folds = cmp.Or(opts.Folds, folds)
+	opts.Folds, opts.chosen = cmp.Or(opts.Folds, folds), new(Choice)
 	if opts.Seen != nil {
 		opts.Seen.growRows(set.Len())
 	}

@@ -1,6 +1,7 @@
 package crossfit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -28,6 +29,7 @@ const (
 type plan struct {
 	batch, epochs int     // images a step, most epochs
 	least         int     // fewest steps
+	stop          int     // stop after this many steps of the schedule; 0: at its end
 	proxies       float64 // learning rate of Adam, decays to 0 as a cosine
 	network       float64 // learning rate of parameters outside the head
 }
@@ -139,7 +141,7 @@ func (p plan) trainEncoder(ctx context.Context, h *head.Head, set features.Set, 
 	copy(proxies.Data, centres.Data)
 	steps := max(p.epochs*sampler.Batches(), p.least)
 	cfg := train.Config{
-		Encoder: e, Sampler: sampler, Steps: steps, Clock: clock,
+		Encoder: e, Sampler: sampler, Steps: min(cmp.Or(p.stop, steps), steps), Clock: clock,
 		Terms: []train.Term{{Name: "norm_softmax", Loss: loss, Params: []*features.Param{proxies}, Weight: 1}},
 		Observe: train.On(func(s train.Step) {
 			if p.network > 0 || opts.Tune == nil { // heads take seconds, networks minutes

@@ -1,12 +1,16 @@
 package crossfit
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash"
 	"math"
 	"math/rand/v2"
+	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -25,6 +29,9 @@ type Lesson struct {
 	Learned, Judged features.Set // stored features; the labels of Learned are columns of classes
 	Head            *head.Head
 
+	Minutes float64              // time limit of the training of all networks; 0: [Minutes]
+	Note    func(string, ...any) // receives the chosen rate and length; may be nil
+
 	asked   []int // columns of the labels of Judged, used for early stopping only
 	proxies blas32.General
 	fold    int
@@ -38,8 +45,8 @@ func (l *Lesson) Name() string {
 
 // Sum writes the lesson's content and its training settings to h.
 func (l *Lesson) Sum(h hash.Hash) {
-	fmt.Fprintln(h, "winnow lesson 4", l.Name(), tuning, patience, leastRise, temperature, rate, l.Learned.Labels,
-		l.asked, l.Head.Config())
+	fmt.Fprintln(h, "winnow lesson 5", l.Name(), tuning, patience, leastRise, temperature, rate, l.Learned.Labels,
+		l.asked, l.Head.Config(), l.Minutes, *l.opts.chosen)
 	for _, x := range []blas32.General{l.Learned.X, l.Judged.X} {
 		for i := range x.Rows {
 			binary.Write(h, binary.LittleEndian, features.Row(x, i)) // a hash never fails
@@ -51,7 +58,8 @@ func (l *Lesson) Sum(h hash.Hash) {
 type Tuned struct {
 	Z, Directions blas32.General
 	Margins       []float32 // margin of each learned label, as in [Seen]; NaN: no step used the image
-	Kept          bool      // reused from an earlier audit
+	Choice        Choice
+	Kept          bool // reused from an earlier audit
 }
 
 // Network is a backbone that can be fine-tuned.
@@ -62,6 +70,7 @@ type Network interface {
 		views func(ahead int) *rand.Rand) (Encoder, error)
 	// Now returns the set with features by the network's current weights.
 	Now(ctx context.Context, set features.Set) (features.Set, error)
+	Close() error
 }
 
 // Encoder is a [train.Encoder] that holds memory outside Go.
@@ -79,29 +88,95 @@ const TunedFolds = 3
 // TunedBatch is the number of images in a training step of a network.
 const TunedBatch = 32
 
-// tuning is the plan for networks, which may stop earlier.
-var tuning = plan{batch: TunedBatch, epochs: 6, least: 100, proxies: 1e-2, network: 2e-4}
+// tuning is the plan for networks, which may stop earlier. The learning rate and the length are chosen for each audit.
+var tuning = plan{batch: TunedBatch, epochs: 16, least: 100, proxies: 1e-2}
+
+// Minutes is the default time limit for training the networks of an audit.
+const Minutes = 15
+
+const (
+	leastEpochs = 3
+	leastTried  = 50 // fewest steps of the trial of a rate, which takes an epoch
+)
+
+// rates are the learning rates of networks that are tried.
+var rates = []float64{1e-4, 2e-4, 4e-4}
+
+// Choice holds the learning rate and the maximal number of epochs of the networks of an audit.
+type Choice struct {
+	Rate   float64
+	Epochs int
+}
 
 // Training of a network stops if the mean log probability of held-out labels has not risen by leastRise nats within
-// patience epochs. Most trainings stop after four or five epochs; always training for six raises AUROC by up to .003.
+// patience epochs.
 const (
 	patience  = 2
 	leastRise = 0.01
 )
 
 // Fit trains a network on the lesson until the likelihood of the judged images' labels, which the network does not
-// learn, stops rising. Then it embeds these images.
-func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
-	var t Tuned // from the last validation, which follows the last step
+// learn, stops rising. Then it embeds these images. Each call of open returns the pretrained network.
+func (l *Lesson) Fit(ctx context.Context, open func() (Network, error)) (Tuned, error) {
+	if l.opts.chosen.Epochs == 0 {
+		if err := l.choosePlan(ctx, open); err != nil {
+			return Tuned{}, err
+		}
+	}
+	p := tuning
+	p.network, p.epochs = l.opts.chosen.Rate, l.opts.chosen.Epochs
+	t, _, err := l.train(ctx, p, open)
+	t.Choice = *l.opts.chosen
+	return t, err
+}
+
+// choosePlan chooses the rate with the largest likelihood of held-out labels after an epoch, and as many epochs as the
+// time limit allows.
+func (l *Lesson) choosePlan(ctx context.Context, open func() (Network, error)) error {
+	batches, given := max(l.Learned.Len()/tuning.batch, 1), l.Head
+	defer func() { l.Head = given }()
+	begin, most, best, tried := time.Now(), math.Inf(-1), 0.0, []string(nil)
+	p := tuning
+	p.stop = max(batches, leastTried)
+	for _, p.network = range rates {
+		l.Head = given.Clone()
+		_, likelihood, err := l.train(ctx, p, open)
+		if err != nil {
+			return err
+		}
+		if likelihood > most {
+			most, best = likelihood, p.network
+		}
+		tried = append(tried, fmt.Sprintf("%g: %.3f", p.network, math.Exp(likelihood)))
+	}
+	epoch := time.Since(begin).Minutes() / float64(len(rates)*p.stop) * float64(batches)
+	limit := cmp.Or(l.Minutes, Minutes) / float64(l.opts.Folds)
+	*l.opts.chosen = Choice{best, int(min(max(limit/epoch, leastEpochs), float64(tuning.epochs)))}
+	if epochs := l.opts.chosen.Epochs; l.Note != nil {
+		l.Note("%d networks are trained at rate %g (held-out label likelihood after an epoch, by rate: %s) for at most %d "+
+			"epochs each, about %.0f minutes in all", l.opts.Folds, best, strings.Join(tried, ", "), epochs,
+			math.Ceil(epoch*float64(epochs*l.opts.Folds)))
+	}
+	return nil
+}
+
+// train trains a network by a plan. It returns the result of the last validation, which follows the last step, and the
+// largest mean log probability of a held-out label.
+func (l *Lesson) train(ctx context.Context, p plan, open func() (Network, error)) (t Tuned, best float64, err error) {
+	net, err := open()
+	if err != nil {
+		return t, 0, err
+	}
+	defer func() { err = errors.Join(err, net.Close()) }()
 	var seen *observing
-	_, err := tuning.trainEncoder(ctx, l.Head, l.Learned, l.proxies, l.fold, l.opts,
+	best = math.Inf(-1)
+	_, err = p.trainEncoder(ctx, l.Head, l.Learned, l.proxies, l.fold, l.opts,
 		func(batch int, clock *train.Clock) (Encoder, error) {
 			return net.Encoder(ctx, l.Head, l.Learned, batch, clock.SourceAhead(l.opts.Seed, "crossfit views"))
 		}, func(by *train.Config, proxies *features.Param) {
 			seen = newObserving(by.Terms[0].Loss, proxies, l.Learned)
 			by.Terms[0].Loss = seen
 			by.ValidateEvery, by.Patience = by.Sampler.Batches(), patience
-			best := math.Inf(-1)
 			by.Validate = func(ctx context.Context) (float64, error) {
 				if by.Clock.Step() == 0 {
 					return -math.MaxFloat64, nil // never stop at step 0: stored features fit repeated human errors best
@@ -129,10 +204,10 @@ func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
 			}
 		})
 	if err != nil {
-		return Tuned{}, err
+		return Tuned{}, 0, err
 	}
 	t.Margins = seen.computeMeanMargins()
-	return t, nil
+	return t, best, nil
 }
 
 func (t Tuned) newKind() kind { return kind{t.Z, means{directions: t.Directions}} }
@@ -148,6 +223,7 @@ func (e *evidence) addTuned(ctx context.Context, l *Lesson, learned []int, c col
 	if err != nil {
 		return err
 	}
+	*l.opts.chosen = t.Choice
 	if t.Kept {
 		l.opts.Told(l.fold+1, l.opts.Folds, fmt.Sprintf("fold %d of %d, reused from an earlier audit", l.fold+1,
 			l.opts.Folds))

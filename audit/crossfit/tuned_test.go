@@ -26,6 +26,8 @@ func (p pupil) Now(_ context.Context, set features.Set) (features.Set, error) {
 	return p.seen(set), nil
 }
 
+func (p pupil) Close() error { return nil }
+
 func (p pupil) seen(set features.Set) features.Set {
 	seen := set.Rows(features.AllRows(set.Len()))
 	for i, id := range set.IDs {
@@ -63,7 +65,7 @@ func TestNetworksJudge(t *testing.T) {
 		v := judged(t, z, 8, Options{Seed: 1, Seen: seen,
 			Tune: func(ctx context.Context, l *Lesson) (Tuned, error) {
 				names[l.Name()] = true
-				return l.Fit(ctx, pupil{truth, c.blind})
+				return l.Fit(ctx, func() (Network, error) { return pupil{truth, c.blind}, nil })
 			}})
 		if a := auroc(t, v.Order, z, truth); a < c.least || len(names) != TunedFolds || seen.Folds != TunedFolds {
 			t.Errorf("blind %v: AUROC %.3f, expected %.2f; lessons %v", c.blind, a, c.least, names)

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
 )
 
@@ -215,35 +214,13 @@ func (l *learner) prepareFolds(set setting) {
 	}
 }
 
-// leanings holds the values of γ to try, in this order, until the log likelihood of all labels rises by less than 2.
-var leanings = []float64{0.25, 0.5, 1, 2, 4}
-
-const enough = 2 // least rise of the log likelihood
-
-// sharpest fits β under uniform noise. If class sizes are uneven ([leaveout.Uneven]), it also fits γ in
-//
-//	P(k|x_i) = softmax_k(β t_ik + γ log n_k)
-//
-// n_k is the number of images with the label k. ρ is a single number for all images, so no fold needs to be left out.
-// Wrong labels in a small class pull its centre towards the other classes, and γ moves the decision boundary back.
+// sharpest fits β under uniform noise, with the offsets of the classes by [noiserate.FitLean]. ρ is a single number for
+// all images, so no fold needs to be left out.
 func (l *learner) sharpest() (set setting, likelihood float64) {
-	set, likelihood = l.fitSharpness(nil)
-	images, used := l.f.countImages(), []float64(nil)
-	if !leaveout.Uneven(images) {
-		return set, likelihood
-	}
-	for _, gamma := range leanings {
-		lean := make([]float64, len(images))
-		for k, n := range images {
-			lean[k] = gamma * math.Log(math.Max(n, 1))
-		}
-		next, v := l.fitSharpness(lean)
-		if (v-likelihood)*float64(l.f.n) < enough {
-			break
-		}
-		set, likelihood, used = next, v, lean
-	}
-	l.lean, l.beta = used, 0
+	noiserate.FitLean(l.f.countImages(), func(lean []float64) float64 {
+		set, likelihood = l.fitSharpness(lean)
+		return likelihood * float64(l.f.n)
+	})
 	return set, likelihood
 }
 

@@ -8,10 +8,13 @@ import (
 )
 
 // Calibration relates similarities to class probabilities under uniform noise. β is how sharply similarities separate
-// classes, and ρ is the share of wrong labels.
+// classes, ρ is the share of wrong labels, and l_k are offsets of the classes.
 //
-//	P(k|x_i) = softmax_k(β s_ik),   P(y|x_i) = (1-ρ) P(y|x_i) + ρ (1 - P(y|x_i))/(C-1)
-type Calibration struct{ Beta, Rho float64 }
+//	P(k|x_i) = softmax_k(β s_ik + l_k),   P(y|x_i) = (1-ρ) P(y|x_i) + ρ (1 - P(y|x_i))/(C-1)
+type Calibration struct {
+	Beta, Rho float64
+	Lean      []float64 // l_k; nil: zeros
+}
 
 const (
 	sampleEntries = 1 << 22 // number of similarities used to find β and ρ
@@ -50,23 +53,67 @@ func calibrateSet(ctx context.Context, s *leaveout.Set) (found Calibration, each
 	if err != nil {
 		return Calibration{}, 0, err
 	}
-	p := make([]float64, len(labels))
-	found, sum := Fit(1, 1000, 0.02, c, func(beta float64) []float64 {
-		for i := range p {
-			if ctx.Err() != nil {
-				break
-			}
-			var rivals float64
-			for k, t := range rows[i*c : (i+1)*c] {
-				if k != labels[i] {
-					rivals += math.Exp(math.Min(beta*float64(t), 700))
+	p, row := make([]float64, len(labels)), make([]float64, c)
+	fit := func(lean []float64) (Calibration, float64) {
+		best, sum := Fit(1, 1000, 0.02, c, func(beta float64) []float64 {
+			for i, y := range labels {
+				if ctx.Err() != nil {
+					break
 				}
+				for k, t := range rows[i*c : (i+1)*c] {
+					row[k] = float64(t)
+				}
+				p[i] = Calibration{Beta: beta, Lean: lean}.givenProbability(y, row)
 			}
-			p[i] = 1 / (1 + rivals)
+			return p
+		})
+		best.Lean = lean
+		return best, sum / float64(len(p))
+	}
+	images := make([]float64, c)
+	for i, y := range s.Z.Labels {
+		if s.Voice(i) == i {
+			images[s.Column[y]]++
 		}
-		return p
+	}
+	FitLean(images, func(lean []float64) float64 {
+		found, each = fit(lean)
+		return each * float64(len(p))
 	})
-	return found, sum / float64(len(p)), ctx.Err()
+	return found, each, ctx.Err()
+}
+
+// leanings holds the values of γ to try, in this order, until the log likelihood of all labels rises by less than
+// enough.
+var leanings = []float64{0.25, 0.5, 1, 2, 4}
+
+const enough = 2
+
+// FitLean finds the offsets of the classes that maximise the log likelihood of all labels, which fit returns, and calls
+// fit with these offsets last. There are none (nil) if classes have like sizes ([leaveout.Uneven]) or if none are
+// better. The offsets are
+//
+//	l_k = γ log n_k
+//
+// for a class of n_k images. Wrong labels in a small class pull its centre towards the other classes, and γ moves the
+// decision boundary back.
+func FitLean(images []float64, fit func(lean []float64) (likelihood float64)) {
+	most, lean := fit(nil), []float64(nil)
+	if !leaveout.Uneven(images) {
+		return
+	}
+	for _, gamma := range leanings {
+		next := make([]float64, len(images))
+		for k, n := range images {
+			next[k] = gamma * math.Log(math.Max(n, 1))
+		}
+		v := fit(next)
+		if v-most < enough {
+			fit(lean)
+			return
+		}
+		most, lean = v, next
+	}
 }
 
 // Fit maximises the likelihood of labels over β, between least and most, and ρ:
@@ -158,6 +205,9 @@ func (c Calibration) Posterior(row []float64, y int) float64 {
 	rival := math.Inf(-1)
 	for k := range row {
 		row[k] *= c.Beta
+		if c.Lean != nil {
+			row[k] += c.Lean[k]
+		}
 		if k != y {
 			row[k] += other
 			rival = math.Max(rival, row[k])

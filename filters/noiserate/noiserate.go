@@ -66,6 +66,9 @@ func FromSet(ctx context.Context, s *leaveout.Set) (Estimate, error) {
 	p, above := make([]float64, s.Z.Len()), 0.0 // P(y|x)
 	err = s.Each(ctx, func(i, y int, row []float64) {
 		p[i] = c.givenProbability(y, row)
+		for k, l := range c.Lean {
+			row[k] += l / c.Beta
+		}
 		above += rankAmount(y, row)
 	})
 	if err != nil {
@@ -94,9 +97,14 @@ func FromSet(ctx context.Context, s *leaveout.Set) (Estimate, error) {
 func (c Calibration) givenProbability(y int, row []float64) float64 {
 	var rivals float64
 	for k, t := range row {
-		if k != y {
-			rivals += math.Exp(math.Min(c.Beta*(t-row[y]), 700))
+		if k == y {
+			continue
 		}
+		above := c.Beta * (t - row[y])
+		if c.Lean != nil {
+			above += c.Lean[k] - c.Lean[y]
+		}
+		rivals += math.Exp(math.Min(above, 700))
 	}
 	return 1 / (1 + rivals)
 }

@@ -131,3 +131,30 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// A large class of many kinds of images beside small classes is not taken for noise.
+func TestUnevenClassesAreNotNoise(t *testing.T) {
+	for _, rate := range []float64{0, 0.2} {
+		z, _ := clusters(3, 40, 15, 24, 0)
+		rng, wrong := source(4), 0.0
+		var rows []int
+		for i, k := range z.Labels {
+			switch {
+			case k >= 9:
+				z.Labels[i] = 9
+			case i/40 >= 3+k:
+				continue
+			}
+			rows = append(rows, i)
+			if rng.Float64() < rate {
+				z.Labels[i] = (z.Labels[i] + 1 + rng.IntN(9)) % 10
+				wrong++
+			}
+		}
+		wrong /= float64(len(rows))
+		e := estimate(t, z.Rows(rows), 10)
+		if math.Abs(e.Rate-wrong) > 0.05 || e.Low > wrong || e.High < wrong || e.High > wrong+0.15 {
+			t.Errorf("rate %v: estimate %.3f [%.3f, %.3f], truth %.3f", rate, e.Rate, e.Low, e.High, wrong)
+		}
+	}
+}

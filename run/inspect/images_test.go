@@ -389,9 +389,8 @@ func TestSentences(t *testing.T) {
 		{inspect.Report{Scorer: "fitted", Rate: 0.5, Noise: some, Alike: true, ExpectedWrong: &expected,
 			Images: []suspects.Suspect{suspect(1.9e-109), suspect(0.4),
 				right, right}},
-			"2 of 4 labels look wrong.|Expect about 2 of these 2 to be wrong (80 %); for 1 of them the probability " +
-				"is " +
-				"above 99 %.|Of all 4 labels, 1 to 3 are wrong (95 % confidence, 2 expected), as the label errors " +
+			"2 of 4 labels look wrong.|Expect 0 to 2 of these 2 to be wrong (95 % confidence); for 1 of them the " +
+				"probability is above 99 %.|Of all 4 labels, 1 to 3 are wrong (95 % confidence, 2 expected), as the label errors " +
 				"spread evenly over all classes.|Of the labels that are not flagged, fewer than one in 5 is expected " +
 				"to be wrong."},
 		{inspect.Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(0.1), right}},

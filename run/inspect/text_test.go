@@ -33,7 +33,7 @@ func TestPrintAudit(t *testing.T) {
 				High: 0.75, Like: "cat", Same: true, Two: true},
 		}}
 	const want = `2 of 4 labels look wrong.
-Expect 2 of these 2 to be wrong (87 %); for 1 of them the probability is above 99 %.
+Expect 0 to 2 of these 2 to be wrong (95 % confidence); for 1 of them the probability is above 99 %.
 The first 3 of the list are worth a review: each may be wrong with a probability of 20 % or more.
 Errors that people repeat, such as one class taken for another, look like similar classes and are not counted.
 Most are in dög (2 of 2).

@@ -29,9 +29,10 @@ import (
 // Tuning holds the settings of networks that are fine-tuned to score images outside their training folds. The zero
 // value fine-tunes none.
 type Tuning struct {
-	Weights string // the part of the network to train, as winnow train names it; "": none
-	Augment string // a recipe of package backbone; "": chosen by whether the images are grey
-	Kept    string // folder that keeps the results of finished folds for the next audit; "": none
+	Weights string  // the part of the network to train, as winnow train names it; "": none
+	Augment string  // a recipe of package backbone; "": chosen by whether the images are grey
+	Kept    string  // folder that keeps the results of finished folds for the next audit; "": none
+	Minutes float64 // time limit of the training of all networks; 0: [crossfit.Minutes]
 }
 
 // allowedMemory returns the memory limit in bytes.
@@ -81,15 +82,17 @@ func (m *material) setTuning(t Tuning, h Host, open func(config.Finetune) (*tuni
 	}
 	cfg := first.Config
 	m.by.Tune = func(ctx context.Context, l *crossfit.Lesson) (crossfit.Tuned, error) {
+		l.Minutes, l.Note = t.Minutes, h.Note
 		return keepLesson(t.Kept, l, cfg, func() (crossfit.Tuned, error) {
-			live, err := tuning.New(cfg)
-			if err != nil {
-				return crossfit.Tuned{}, err
-			}
-			cfg.Note = func(string, ...any) {} // only the first network writes notes
-			live.Use(rt)
-			result, err := l.Fit(ctx, network{live})
-			return result, errors.Join(err, live.Close())
+			return l.Fit(ctx, func() (crossfit.Network, error) {
+				live, err := tuning.New(cfg)
+				if err != nil {
+					return nil, err
+				}
+				cfg.Note = func(string, ...any) {} // only the first network writes notes
+				live.Use(rt)
+				return network{live}, nil
+			})
 		})
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/audit"
+	"winnow/audit/crossfit"
 	"winnow/audit/judges"
 	"winnow/backbone"
 	"winnow/cmd/winnow/progress"
@@ -66,6 +67,8 @@ func Command() *cli.Command {
 			term.Flag(&o.In.Tuning.Augment, "augment", "--finetune: augment images by the recipe `NAME`, as in winnow "+
 				"train",
 				"chosen by the images"),
+			term.Flag(&o.In.Tuning.Minutes, "minutes", "--finetune: train the networks for at most about `N` minutes",
+				fmt.Sprint(crossfit.Minutes)),
 			term.Flag(&o.Audit.Seed, "seed", "seed `N` of the folds and of the resampling behind the interval"),
 			term.Flag(&o.Decisions, "decisions", "use the decisions made in winnow studio, `FILE`.decisions.db: "+
 				"checked labels are certain and never flagged again, and they improve the scores of the other labels"),

@@ -115,7 +115,7 @@ var exclusions = []exclusion{
 		advice: "for stored data, give --labels FILE with --features DIR or --probs FILE"},
 	{flags: "last", inputs: []string{images, stored}, advice: "give a run folder"},
 	{flags: "root model", inputs: []string{stored}, unless: "finetune", advice: "needs --finetune, which reads images"},
-	{flags: "augment", inputs: []string{images, stored, aRun}, unless: "finetune", advice: "needs --finetune"},
+	{flags: "augment minutes", inputs: []string{images, stored, aRun}, unless: "finetune", advice: "needs --finetune"},
 	{flags: "finetune", with: "probs", advice: "probabilities are the scores"},
 	{flags: "split model finetune probs path-column label-column split-column true-column", inputs: []string{aRun},
 		advice: "give images, or --labels FILE and --features DIR"},
