@@ -104,7 +104,7 @@ browser: runtime site
 	(cd report/review/browser && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error) && \
 	WINNOW=bin/winnow node report/review/browser/test.mjs
 
-# The pictures of the documentation, by a headless Chromium: of drawn characters, those that move too, and of MNIST's wrong labels where MNIST names the folder
+# The pictures of the documentation, by a headless Chromium: of the quickstart, those that move too, and of MNIST's wrong labels where MNIST names the folder
 # of its files. MNIST_MODEL is the network that looks at them, else one is trained, some ten minutes.
 pictures: runtime
 	$(GO) run ./internal/testing/pictures -winnow bin/winnow -mnist "$(MNIST)" -model "$(MNIST_MODEL)" -only "$(ONLY)"

@@ -221,7 +221,13 @@ func (s *shell) run(t *testing.T, page, folder string) {
 	s.ran += len(done)
 	for i, shown := range outputs {
 		for _, b := range shown {
-			if missing := notPrinted(b.text, parts[i]); missing != "" {
+			if missing := notPrinted(b.text, parts[i]); missing != "" && *update {
+				s.pages[page] = strings.Replace(s.pages[page], b.text, updateNumbers(b.text, parts[i]), 1)
+				err := os.WriteFile(filepath.Join(reference.Root(t), "docs", page), []byte(s.pages[page]), 0o644)
+				if err != nil {
+					t.Fatal(err)
+				}
+			} else if missing != "" {
 				t.Errorf("docs/%s:%d: %q is missing in the output:\n%s", page, b.line, missing, parts[i])
 			}
 		}
@@ -356,6 +362,20 @@ func notPrinted(shown, printed string) string {
 		lines = lines[at+1:]
 	}
 	return ""
+}
+
+// updateNumbers returns shown with the numbers that were printed in the same lines.
+func updateNumbers(shown, printed string) string {
+	lines := strings.SplitAfter(printed, "\n")
+	var out strings.Builder
+	for line := range strings.Lines(shown) {
+		at := slices.IndexFunc(lines, func(l string) bool { return plain(l) == plain(line) })
+		if at >= 0 && plain(line) != "" {
+			line, lines = lines[at], lines[at+1:]
+		}
+		out.WriteString(line)
+	}
+	return out.String()
 }
 
 func TestNotPrinted(t *testing.T) {

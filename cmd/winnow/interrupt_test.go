@@ -87,7 +87,7 @@ var working = []struct {
 	{line: "reproduce prism-table1 --data drawn/manifest.csv,features --seeds 1 --out OUT", at: spoken},
 	{line: "sweep --manifest noisy.csv --features features --vary lr=1e-3,1e-2 --steps 10 --seeds 1 --out OUT",
 		at: spoken},
-	{line: "quickstart --classes 12 --images 10 --out OUT", at: spoken},
+	{line: "quickstart --out OUT", at: spoken},
 }
 
 // idle lists the commands that end too soon to be interrupted, or that only wait.

@@ -6,8 +6,8 @@
 // different characters; upper case, lower case and accented forms of a letter are always in the same split. The
 // characters of a further split, Pretrain, train the backbone glyphnet and are not part of the dataset.
 //
-// No image is stored: images are files of an [fs.FS], drawn when they are opened. The same Config gives the same bytes
-// on every machine (see Renderer.Render).
+// No image is stored: images are files of an [fs.FS], drawn when they are opened. The same Config gives the same
+// pixels on every machine (see Renderer.Render).
 //
 // Of winnow's public packages it imports only datasets.
 package glyphs

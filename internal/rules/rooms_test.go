@@ -30,6 +30,8 @@ var rooms = []Room{
 		"datasets datasets/imageroot datasets/packed internal/text"},
 	{"datasets/glyphs", "draws the built-in dataset: characters of open fonts",
 		"datasets datasets/packed"},
+	{"datasets/drawings", "draws the images of winnow quickstart, with wrong labels, duplicates and outliers",
+		"datasets"},
 	{"datasets/classnames", "gives classes readable names, from a file, from a column of the manifest, or for drawn " +
 		"characters",
 		"datasets internal/regular internal/text"},
@@ -256,6 +258,6 @@ var only = map[string]string{
 	"C":                                 "backbone/ort",
 	"modernc.org/sqlite":                "report/review/decisions",
 	"github.com/urfave/cli":             "cmd/...",
-	"github.com/disintegration/imaging": "backbone",
+	"github.com/disintegration/imaging": "backbone datasets/drawings",
 	"github.com/jackc/pgx":              "run/export",
 }

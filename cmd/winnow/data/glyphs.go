@@ -14,7 +14,7 @@ import (
 )
 
 func glyphsCommand() *cli.Command {
-	o := GlyphsOptions{Config: glyphs.Config{Images: glyphs.DefaultImages, Seed: glyphs.DemoSeed}}
+	o := GlyphsOptions{Config: glyphs.Config{Images: glyphs.DefaultImages, Seed: 1}}
 	return &cli.Command{
 		Name:  "glyphs",
 		Usage: "draw the built-in dataset of characters as image folders, with a manifest.csv",
@@ -22,7 +22,7 @@ func glyphsCommand() *cli.Command {
 			term.Flag(&o.Out, "out,o", "empty or new `DIR` to write to; required"),
 			term.Flag(&o.Classes, "classes", "`N` classes over all splits, 12 … 240", "240"),
 			term.Flag(&o.Images, "images", "`N` images of each class, 2 … 1000"),
-			term.Flag(&o.Seed, "seed", "`SEED` of the images; 1 draws the images of winnow quickstart"),
+			term.Flag(&o.Seed, "seed", "`SEED` of the images"),
 		},
 		Action: term.BoundAction(&o, func(c *cli.Context, _ *GlyphsOptions) error {
 			return term.NoArguments(c)

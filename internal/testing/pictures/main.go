@@ -1,7 +1,7 @@
 // Command pictures makes the images of the documentation. It runs winnow as a user would, and takes screenshots of the
-// pages with a headless Chromium. The images show only drawn characters and MNIST, whose licences allow it.
+// pages with a headless Chromium. They show only the quickstart's drawings and MNIST, whose licences allow it.
 //
-//	make pictures                                  # of drawn characters, two minutes
+//	make pictures                                  # of the quickstart, two minutes
 //	make pictures ONLY=moving                      # the moving picture of README.md alone; pages, beside, digits
 //	make pictures MNIST=mnist/                     # also of MNIST's wrong labels; trains for about ten minutes
 //	make pictures MNIST=mnist/ MNIST_MODEL=m.onnx  # with an existing network
@@ -24,6 +24,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/testing/reviewing"
@@ -79,7 +80,7 @@ func (m *maker) make(ctx context.Context) (err error) {
 	for _, p := range []struct {
 		name string
 		draw func(context.Context) error
-	}{{"moving", m.moving}, {"pages", m.characters}, {"beside", m.beside}, {"digits", m.digits}} {
+	}{{"moving", m.moving}, {"pages", m.quickstart}, {"beside", m.beside}, {"digits", m.digits}} {
 		switch {
 		case m.only != "" && m.only != p.name:
 		case p.name == "digits" && m.mnist == "":
@@ -94,15 +95,14 @@ func (m *maker) make(ctx context.Context) (err error) {
 	return nil
 }
 
-// characters shows the pages of a small demo in which 40 % of the training labels of drawn characters are wrong.
-func (m *maker) characters(ctx context.Context) error {
-	const manifest, images, list = "demo/manifest.csv", "demo/images.zip", "suspects.csv"
+// quickstart shows the pages of the quickstart, and of a training on its images.
+func (m *maker) quickstart(ctx context.Context) error {
+	const images, features = "demo/images", "demo/suspects.features"
 	for _, line := range [][]string{
-		{"quickstart", "--out", "demo", "--noise-rate", "0.4"},
-		{"train", "--manifest", manifest, "--features", "demo/suspects.features", "--noise-rate", "0.4",
-			"--out", "run"},
+		{"quickstart", "--no-open", "--out", "demo"},
+		{"data", "import", images, "--split", "train=0.6,test=0.4", "--by", "image", "--out", "photos.csv"},
+		{"train", "--manifest", "photos.csv", "--root", images, "--features", features, "--out", "run"},
 		{"report", "run", "--root", images, "--out", "report.html"},
-		{"audit", manifest, "--root", images, "--out", list},
 	} {
 		if err := m.run(ctx, line...); err != nil {
 			return err
@@ -113,14 +113,14 @@ func (m *maker) characters(ctx context.Context) error {
 		width, height int
 	}{
 		{"report.png", "report.html", 1280, 960},
-		{"audit.png", "suspects.html", 1280, 800},
+		{"audit.png", "demo/suspects.html", 1280, 800},
 	} {
 		if err := m.shoot(ctx, p.name, "file://"+filepath.Join(m.dir, p.page), p.width, p.height); err != nil {
 			return err
 		}
 	}
-	return m.review(ctx, list, "--manifest", manifest, "--root", images, "--features", "suspects.features",
-		"--decisions", "decisions.db", "--out", "fixed.csv")
+	return m.review(ctx, "demo/suspects.csv", "--manifest", "demo/manifest.csv", "--root", images, "--features",
+		features, "--decisions", "decisions.db", "--out", "fixed.csv")
 }
 
 // review makes screenshots of views of winnow studio and winnow studio.
@@ -249,10 +249,19 @@ func (m *maker) screenshot(ctx context.Context, name, address string, width, hei
 	if os.Getuid() == 0 {
 		args = append(args, "--no-sandbox") // Chromium has no sandbox for root
 	}
-	if out, err := exec.CommandContext(ctx, m.chromium, append(args, address)...).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s: %w: %.400s", name, err, out)
+	for try := 1; ; try++ { // on a busy machine, Chromium sometimes waits for ever
+		limited, end := context.WithTimeout(ctx, 90*time.Second)
+		cmd := exec.CommandContext(limited, m.chromium, append(args, address)...)
+		cmd.WaitDelay = time.Second
+		out, err := cmd.CombinedOutput()
+		end()
+		if err == nil {
+			return os.ReadFile(file)
+		}
+		if try == 3 || ctx.Err() != nil {
+			return nil, fmt.Errorf("%s: %w: %.400s", name, err, out)
+		}
 	}
-	return os.ReadFile(file)
 }
 
 func browser() (string, error) {

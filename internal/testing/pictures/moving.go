@@ -31,15 +31,8 @@ const (
 	movingColors = 64
 )
 
-// mislay moves four images of each class into the folder of the preceding class.
-const mislay = `last=$(ls raw | tail -n 1)
-for class in $(ls raw); do
-	for n in 003 007 011 015; do mv raw/$class/$n.png raw/$last/mislaid-${class%%_*}-$n.png; done
-	last=$class
-done`
-
 // suspect matches a suspect printed by an audit, with its given and suggested labels.
-var suspect = regexp.MustCompile(`^\S+\.png {2,}(\S.*?) {2,}(\S.*?) {2,}`)
+var suspect = regexp.MustCompile(`^\S+\.jpg {2,}(\S.*?) {2,}(\S.*?) {2,}`)
 
 // line is a line shown in the terminal: typed, strong or plain.
 type line struct {
@@ -57,19 +50,17 @@ type reel struct {
 // on training. All texts and images shown are output of the commands shown.
 func (m *maker) moving(ctx context.Context) error {
 	r := &reel{maker: m}
-	for _, args := range [][]string{{"data", "glyphs", "--out", "letters", "--classes", "24", "--images", "30"}} {
-		if err := m.run(ctx, args...); err != nil {
-			return err
-		}
+	if err := m.run(ctx, "quickstart", "--no-open"); err != nil {
+		return err
 	}
-	if err := m.shell(ctx, "mkdir raw && mv letters/*/U* raw\n"+mislay); err != nil {
+	if err := m.shell(ctx, "mv quickstart/images raw"); err != nil {
 		return err
 	}
 	if err := m.run(ctx, "data", "import", "raw", "--split", "train=0.6,test=0.4", "--by", "image", "--out",
 		"photos.csv"); err != nil {
 		return err
 	}
-	audit := "winnow audit photos.csv --root raw"
+	audit := "winnow audit photos.csv --root raw --model glyphnet"
 	review := "winnow studio suspects.csv --manifest photos.csv --root raw " +
 		"--features suspects.features --out fixed.csv --check=false"
 	printed, err := m.output(ctx, audit)
@@ -122,7 +113,7 @@ func (m *maker) moving(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p := regexp.MustCompile(`(?m)^trained +([0-9.]+)`).FindStringSubmatch(printed)
+		p := regexp.MustCompile(`(?m)^trained .* ([0-9.]+)$`).FindStringSubmatch(printed)
 		if p == nil {
 			return fmt.Errorf("winnow eval printed no trained row: %s", printed)
 		}
@@ -131,7 +122,7 @@ func (m *maker) moving(ctx context.Context) error {
 			return err
 		}
 		lines = append(lines, line{Text: "winnow train --manifest " + list + " …", Typed: true},
-			line{Text: fmt.Sprintf("%.1f %% of the test images are next to an image of their class", 100*share),
+			line{Text: fmt.Sprintf("test images find images of their class with a MAP@R of %.3f", share),
 				Strong: list != "photos.csv"})
 	}
 	if err := r.terminal(ctx, 3, "", lines...); err != nil {

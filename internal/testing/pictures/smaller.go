@@ -21,8 +21,8 @@ func smaller(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// fewer returns an image with at most n colours: half are the most frequent colours, half are colours far from all
-// others. Every pixel gets the nearest colour.
+// fewer returns an image with at most n colours: an eighth are the most frequent colours, the others are frequent
+// colours far from all others. Every pixel gets the nearest colour.
 func fewer(img image.Image, n int) *image.Paletted {
 	counts := map[color.RGBA]int{}
 	bounds := img.Bounds()
@@ -45,8 +45,12 @@ func fewer(img image.Image, n int) *image.Paletted {
 	}
 	for len(few) < min(n, len(colours)) {
 		next := len(few)
-		if next >= n/2 {
-			next = slices.Index(off, slices.Max(off))
+		if most := -1.; next >= n/8 {
+			for i, d := range off {
+				if weight := float64(d) * math.Sqrt(float64(counts[colours[i]])); weight > most {
+					next, most = i, weight
+				}
+			}
 		}
 		for i, c := range colours {
 			if d := apart(c, colours[next]); d < off[i] {

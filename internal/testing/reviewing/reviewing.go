@@ -49,16 +49,23 @@ func (p Page) rows(query string) ([]Row, error) {
 	return page.Rows, err
 }
 
-// Decide decides about images. Images whose names start with "mislaid" are in the wrong folder: they get the suggested
-// label or, if there is none, are dropped. All others are kept.
+// Decide decides about images. The names of the quickstart's images begin with what they show: those in another folder
+// get that label, or are dropped if it is no class. Images whose names begin with "mislaid" get the suggested label or,
+// if there is none, are dropped. All others are kept.
 func (p Page) Decide(rows []Row) error {
 	var list []any
 	for _, r := range rows {
 		d := map[string]any{"id": r.ID, "version": r.Version, "action": "keep"}
-		if strings.HasPrefix(path.Base(r.Path), "mislaid") {
-			if d["action"] = "drop"; r.Suggested != r.Given {
-				d["action"], d["label"] = "relabel", r.Suggested
-			}
+		shown, _, named := strings.Cut(path.Base(r.Path), "-")
+		if strings.HasPrefix(shown, "mislaid") {
+			shown, named = r.Suggested, true
+		}
+		switch {
+		case !named:
+		case shown == "something" || strings.HasPrefix(path.Base(r.Path), "mislaid") && shown == r.Given:
+			d["action"] = "drop"
+		case shown != r.Given:
+			d["action"], d["label"] = "relabel", shown
 		}
 		list = append(list, d)
 	}

@@ -14,10 +14,10 @@ import { winnow } from "./server.mjs";
 function makePages(binary, dir) {
   const at = (name) => join(dir, name), demo = at("demo"), run = at("run"), suspects = join(demo, "suspects.csv"), site = resolve("site/docs/review.html");
   const manifest = join(demo, "manifest.csv"), features = join(demo, "suspects.features");
-  winnow(binary, "--quiet", "quickstart", "--out", demo, "--classes", "16", "--images", "12", "--noise-rate", "0.3");
-  winnow(binary, "--quiet", "train", "--manifest", manifest, "--root", join(demo, "images.zip"), "--features", features, "--steps", "30", "--out", run);
+  winnow(binary, "--quiet", "quickstart", "--out", demo);
+  winnow(binary, "--quiet", "train", "--manifest", manifest, "--root", join(demo, "images"), "--features", features, "--steps", "30", "--out", run);
   winnow(binary, "--quiet", "report", run, "--out", at("report.html"));
-  winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `glyphs=${manifest},${features}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
+  winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `drawings=${manifest},${features}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
   return { report: at("report.html"), audit: join(demo, "suspects.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html"), ...(existsSync(site) ? { site } : {}) };
 }
 
