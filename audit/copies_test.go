@@ -117,6 +117,7 @@ func TestMeasureLeavesOutContradictions(t *testing.T) {
 	}
 	d, err := r.Measure(whole.Labels, truth)
 	if err != nil || d.LeftOut != 2 || d.Samples != n+1 || d.Wrong != 1 || d.Recall != 1 || d.Precision != 1 {
-		t.Errorf("%+v, %v, expected the two images of row 0 to be left out and the wrong duplicate of row 1 found", d, err)
+		t.Errorf("%+v, %v, expected the two images of row 0 to be left out and the wrong duplicate of row 1 found", d,
+			err)
 	}
 }

@@ -228,6 +228,7 @@ func TestFittedLearnsRatesOfClasses(t *testing.T) {
 		}
 	}
 	if wrong < 56 || wrong < flagged-4 || math.Abs(expected-float64(wrong)) > 4 {
-		t.Errorf("%d flagged, %.1f expected to be wrong, %d of %d label errors among them", flagged, expected, wrong, all)
+		t.Errorf("%d flagged, %.1f expected to be wrong, %d of %d label errors among them", flagged, expected, wrong,
+			all)
 	}
 }

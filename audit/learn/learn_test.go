@@ -138,7 +138,7 @@ func TestHabitsAreLearned(t *testing.T) {
 	}
 }
 
-// TestPairsAreLearned: three confirmed mistakes of one pair of classes move the others of this pair up, without vectors.
+// TestPairsAreLearned: three confirmed mistakes of a pair of classes move the others of this pair up, without vectors.
 func TestPairsAreLearned(t *testing.T) {
 	w := newWorld(t, 4, 600, 0.1, 0, false)
 	w.Vectors = features.NewMatrix(0, 0)
@@ -160,7 +160,8 @@ func TestPairsAreLearned(t *testing.T) {
 	s := w.learner(t).Learn(append(made, w.answer(pair[0]), w.answer(pair[1]), w.answer(pair[2])))
 	for i := 60; i < 600; i++ {
 		if p, q := s.Wrong[pair[5]], s.Wrong[i]; other(i) && p < q+0.2 {
-			t.Fatalf("%.2f for a label of the pair, %.2f for a label of classes %d, %d", p, q, w.Given[i], w.Suggested[i])
+			t.Fatalf("%.2f for a label of the pair, %.2f for a label of classes %d, %d", p, q, w.Given[i],
+				w.Suggested[i])
 		}
 	}
 }

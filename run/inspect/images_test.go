@@ -389,10 +389,10 @@ func TestSentences(t *testing.T) {
 		{inspect.Report{Scorer: "fitted", Rate: 0.5, Noise: some, Alike: true, ExpectedWrong: &expected,
 			Images: []suspects.Suspect{suspect(1.9e-109), suspect(0.4),
 				right, right}},
-			"2 of 4 labels look wrong.|Expect 0 to 2 of these 2 to be wrong (95 % confidence); for 1 of them the " +
-				"probability is above 99 %.|Of all 4 labels, 1 to 3 are wrong (95 % confidence, 2 expected), as the label errors " +
-				"spread evenly over all classes.|Of the labels that are not flagged, fewer than one in 5 is expected " +
-				"to be wrong."},
+			"2 of 4 labels look wrong.|Expect 0 to 2 of these 2 to be wrong (95 % confidence); for 1 of them " +
+				"the probability is above 99 %.|Of all 4 labels, 1 to 3 are wrong (95 % confidence, 2 expected), as " +
+				"the label errors spread evenly over all classes.|Of the labels that are not flagged, fewer than one " +
+				"in 5 is expected to be wrong."},
 		{inspect.Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(0.1), right}},
 			"1 of 2 labels looks wrong.|Scores of knn only rank labels: they do not show how many of these are " +
 				"wrong.|" +
@@ -402,7 +402,8 @@ func TestSentences(t *testing.T) {
 			Detection: &eval.Detection{Samples: 3, LeftOut: 2}},
 			"None of 2 labels looks wrong.|No label has a probability of 20 % or more of being wrong.|" + unseen +
 				"; checking 60 random images counts them: check it|The manifest has the true labels: none of 3 " +
-				"labels is wrong; 2 duplicates whose true labels contradict each other are left out.|Not scored: 1 image of owl, without another image of the class to compare with."},
+				"labels is wrong; 2 duplicates whose true labels contradict each other are left out.|" +
+				"Not scored: 1 image of owl, without another image of the class to compare with."},
 		{inspect.Report{Scorer: "fitted", Unjudged: 3, Images: []suspects.Suspect{{Given: "owl", Unjudged: true},
 			{Given: "cat", Unjudged: true}, {Given: "cat", Unjudged: true}}},
 			"No label can be scored: fewer than two classes have two images or more.|" +
