@@ -138,7 +138,7 @@ func TestHabitsAreLearned(t *testing.T) {
 	}
 }
 
-// TestPairsAreLearned: three confirmed mistakes of one pair of classes move the others of this pair up, without vectors.
+// TestPairsAreLearned: without vectors, three confirmed mistakes of one pair of classes move up the others of this pair.
 func TestPairsAreLearned(t *testing.T) {
 	w := newWorld(t, 4, 600, 0.1, 0, false)
 	w.Vectors = features.NewMatrix(0, 0)
