@@ -138,7 +138,7 @@ func TestHabitsAreLearned(t *testing.T) {
 	}
 }
 
-// TestPairsAreLearned: without vectors, three confirmed mistakes of one pair of classes move up the others of this pair.
+// TestPairsAreLearned: three confirmed mistakes of a pair of classes move up the others of this pair, without vectors.
 func TestPairsAreLearned(t *testing.T) {
 	w := newWorld(t, 4, 600, 0.1, 0, false)
 	w.Vectors = features.NewMatrix(0, 0)
