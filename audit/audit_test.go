@@ -17,10 +17,6 @@ import (
 // estimated noise rate is close to the true rate.
 func TestRun(t *testing.T) {
 	z, truth := mislabelled(5, 10, 24, 20, 0.25)
-	wrong := make([]bool, z.Len())
-	for i, y := range truth {
-		wrong[i] = z.Labels[i] != y
-	}
 	long := z.Rows(listLabelled(z.Labels))
 	for i := range long.Len() {
 		for j := range long.Row(i) {
@@ -35,7 +31,7 @@ func TestRun(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", scorer, err)
 		}
-		d, err := r.Measure(wrong)
+		d, err := r.Measure(z.Labels, truth)
 		if err != nil || d.AUROC < 0.75 || d.Removed != int(r.Rate*float64(z.Len())) {
 			t.Errorf("%s: AUROC %v, %d flagged, %v", scorer, d.AUROC, d.Removed, err)
 		}
@@ -89,11 +85,7 @@ func TestRunBlindWhereImagesAreFew(t *testing.T) {
 		if err != nil || r.Blind {
 			t.Fatalf("%s, a fifth of the labels wrong: blind %v, %v", scorer, r.Blind, err)
 		}
-		wrong := make([]bool, z.Len())
-		for i, y := range truth {
-			wrong[i] = z.Labels[i] != y
-		}
-		if d, err := r.Measure(wrong); err != nil || d.AP < 0.9 {
+		if d, err := r.Measure(z.Labels, truth); err != nil || d.AP < 0.9 {
 			t.Errorf("%s: AP %v, %v", scorer, d.AP, err)
 		}
 		for seed := range uint64(3) {

@@ -103,3 +103,20 @@ func TestCopiesByHash(t *testing.T) {
 		t.Errorf("pair 4, 201 compared: %v; groups (-want +got):\n%s", asked[Pair{4, 201}], diff)
 	}
 }
+
+// Duplicates whose true labels contradict each other are not measured; other duplicates are.
+func TestMeasureLeavesOutContradictions(t *testing.T) {
+	z, truth := mislabelled(9, 10, 24, 80, 0)
+	n := z.Len()
+	whole := z.Rows(append(features.AllRows(n), 0, 1, 2))
+	truth = append(truth, (truth[0]+1)%10, truth[1], truth[2])
+	whole.Labels[n], whole.Labels[n+1] = truth[n], (truth[1]+1)%10
+	r, err := Run(t.Context(), whole, Options{Whiten: true, Scorer: "fitted"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := r.Measure(whole.Labels, truth)
+	if err != nil || d.LeftOut != 2 || d.Samples != n+1 || d.Wrong != 1 || d.Recall != 1 || d.Precision != 1 {
+		t.Errorf("%+v, %v, expected the two images of row 0 to be left out and the wrong duplicate of row 1 found", d, err)
+	}
+}

@@ -29,6 +29,8 @@ type Detection struct {
 	// Found5 is the share of the wrong labels that are among the most suspect 5 % of the samples.
 	Found5   float64 `json:"recall_at_5_percent"`
 	FoundAll float64 `json:"recall_at_wrong"` // the share among the n most suspect, n = number of wrong labels
+	// LeftOut counts samples that are not measured: duplicates whose true labels contradict each other.
+	LeftOut int `json:"contradicting_duplicates"`
 }
 
 // MarshalJSON writes null for measures that are undefined because all labels are right or all are wrong.

@@ -114,7 +114,8 @@ var detectionEntry = Entry{
 	Formula: "positive: the given label is wrong; score: 1 - P(clean); removed: the flagged labels\n" +
 		"AUROC: over pairs of a wrong and a right label, ties count ½; AP = Σ (R_t - R_{t-1})·P_t over thresholds\n" +
 		"precision = share of wrong among removed, recall = share of removed among wrong, F1 = their harmonic mean\n" +
-		"filter accuracy = share of right among kept; smoothed over steps: e_t = 0.7·e_{t-1} + 0.3·x_t",
+		"filter accuracy = share of right among kept; smoothed over steps: e_t = 0.7·e_{t-1} + 0.3·x_t\n" +
+		"left out: duplicates whose true labels contradict each other",
 	Numbers: []Number{
 		{"auroc", "AUROC", "probability that a wrong label scores below a right label"},
 		{"ap", "AP", "mean precision going down the list of suspects"},

@@ -12,6 +12,7 @@ import (
 	"winnow/eval"
 	"winnow/filters"
 	"winnow/report/page"
+	"winnow/run/inspect"
 )
 
 // worstClasses is the number of classes in the visible table, and allClasses the largest number in the folded table.
@@ -94,14 +95,15 @@ func (r *Run) describeLabels() page.Section {
 	}
 	if d := a.Detection; d != nil && d.Wrong == 0 {
 		s.Facts = append(s.Facts, page.Fact{
-			Name: "wrong labels", Value: fmt.Sprintf("0 of %d, by the manifest's true labels", d.Samples),
+			Name: "wrong labels", Value: fmt.Sprintf("0 of %d, by the manifest's true labels%s", d.Samples,
+				inspect.DescribeLeftOut(*d)),
 		})
 	} else if d != nil {
 		share := 100 * float64(d.Wrong) / float64(max(d.Samples, 1))
 		s.Facts = append(s.Facts,
 			page.Fact{Name: "wrong labels",
-				Value: fmt.Sprintf("%d of %d (%.1f %%), by the manifest's true labels", d.Wrong, d.Samples,
-					share)},
+				Value: fmt.Sprintf("%d of %d (%.1f %%), by the manifest's true labels%s", d.Wrong, d.Samples,
+					share, inspect.DescribeLeftOut(*d))},
 			page.Fact{Name: "ranking",
 				Value: fmt.Sprintf("AUROC %.4f, AP %.4f; the most suspect 1 %% contain %.1f %% of the wrong labels, "+
 					"the most suspect 5 %% contain %.1f %%, and the first N, if N are wrong, contain %.1f %%",

@@ -98,8 +98,8 @@ const (
 	leastEpochs = 3
 	leastTried  = 50 // fewest steps of the trial of a rate, which takes an epoch
 
-	// alike is the loss of likelihood after an epoch, in nats a label, up to which the larger of two rates is chosen. It
-	// needs fewer epochs and, in the end, finds as many label errors (docs/log, 2026-11).
+	// alike is the loss of likelihood after an epoch, in nats a label, up to which the larger of two rates is chosen.
+	// It needs fewer epochs and, in the end, finds as many label errors (docs/log, 2026-11).
 	alike = 0.02
 )
 
@@ -158,8 +158,8 @@ func (l *Lesson) choosePlan(ctx context.Context, open func() (Network, error)) e
 	limit := cmp.Or(l.Minutes, Minutes) / float64(l.opts.Folds)
 	*l.opts.chosen = Choice{best, int(min(max(limit/epoch, leastEpochs), float64(tuning.epochs)))}
 	if epochs := l.opts.chosen.Epochs; l.Note != nil {
-		l.Note("%d networks are trained at rate %g (held-out label likelihood after an epoch, by rate: %s) for at most %d "+
-			"epochs each, about %.0f minutes in all", l.opts.Folds, best, strings.Join(tried, ", "), epochs,
+		l.Note("%d networks are trained at rate %g (held-out label likelihood after an epoch, by rate: %s) for at "+
+			"most %d epochs each, about %.0f minutes in all", l.opts.Folds, best, strings.Join(tried, ", "), epochs,
 			math.Ceil(epoch*float64(epochs*l.opts.Folds)))
 	}
 	return nil

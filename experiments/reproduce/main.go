@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +27,7 @@ type kept struct {
 var stored = []kept{
 	{"001", "reproduce/prism-table2", "heads, birds", "p@1"},
 	{"001", "reproduce/prism-figure2", "heads, birds", ""},
+	{"001", "reproduce/prism-figure5", "heads, birds", ""},
 	{"001", "reproduce/prism-figure6", "heads, birds", ""},
 	{"001", "reproduce/prism-figure7", "heads, birds", ""},
 	{"001", "reproduce/whole-prism-table2", "whole network, Omniglot, 600 steps", "p@1"},
@@ -47,6 +49,9 @@ var stored = []kept{
 	{"004", "scl_rhe/table2", "heads, CIFAR-10, 10 epochs", "probe"},
 	{"004", "networks/cifar-probes", "whole network, CIFAR-10", "probe-encoder"},
 }
+
+// plotted is the study whose chart EXPERIMENTS.md shows.
+const plotted = "networks/omniglot-noise"
 
 func main() {
 	files, err := rendered("..")
@@ -83,6 +88,13 @@ func rendered(root string) (files map[string][]byte, err error) {
 		from, to := findClaims(string(page))
 		was, is := findClaims(today.String())
 		files[path] = []byte(string(page[:from]) + today.String()[was:is] + string(page[to:]))
+		if s.folder == plotted {
+			var plot bytes.Buffer
+			if err := r.DrawCharts()[0].WriteSVG(&plot); err != nil {
+				return nil, err
+			}
+			files[filepath.Join(folder, "plot.svg")] = plot.Bytes()
+		}
 		on := fmt.Sprintf("%s, %s", s.on, seeds)
 		link := fmt.Sprintf("[%s](experiments/%s/report.md)", filepath.Base(s.folder), s.folder)
 		for _, v := range r.TestClaims() {
@@ -116,19 +128,14 @@ func rendered(root string) (files map[string][]byte, err error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	answer, err := answers(root)
-	if err == nil {
-		text, err = between(text, "answer", answer)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	table, err := judges(root)
-	if err == nil {
-		text, err = between(text, "judges", table)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	for section, print := range map[string]func(string) (string, error){"answer": answers, "judges": judges} {
+		printed, err := print(root)
+		if err == nil {
+			text, err = between(text, section, printed)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	files[path] = []byte(text)
 	return files, nil

@@ -39,11 +39,11 @@ func (r *reproduction) judgeLabels(
 	asked audit.Options,
 ) error {
 	d := t.labels.data
-	truth := func(row int) (given, true int) { s := d.Samples[z.IDs[row]]; return s.Label, s.True }
+	given, truth := make([]int, z.Len()), make([]int, z.Len())
 	wrong, n := make([]bool, z.Len()), 0
-	for row := range wrong {
-		given, true := truth(row)
-		if wrong[row] = given != true; wrong[row] {
+	for row, id := range z.IDs {
+		given[row], truth[row] = d.Samples[id].Label, d.Samples[id].True
+		if wrong[row] = given[row] != truth[row]; wrong[row] {
 			n++
 		}
 	}
@@ -58,13 +58,13 @@ func (r *reproduction) judgeLabels(
 		return err
 	}
 	result.Suspects = slices.DeleteFunc(result.Suspects, func(s suspects.Suspect) bool { return s.Alone })
-	found, err := result.Measure(wrong)
+	found, err := result.Measure(given, truth)
 	if err != nil {
 		return err
 	}
 	mended := 0.0
 	for _, s := range result.Suspects {
-		if _, true := truth(s.Row); wrong[s.Row] && t.data.ClassIDs[s.SuggestedClass] == true {
+		if wrong[s.Row] && t.data.ClassIDs[s.SuggestedClass] == truth[s.Row] {
 			mended++
 		}
 	}

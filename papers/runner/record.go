@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -142,6 +143,9 @@ func (r *recorder) writeWeights(o *studies.Outcome) {
 	}
 }
 
+// kappaGrowth is the classes' median concentration after the last diagnosis, divided by that after the first.
+const kappaGrowth = "kappa-growth"
+
 // recordSpread writes two kinds of distributions into the outcome: the scores around the chart's steps, and the
 // concentrations after every step with a diagnosis.
 func (r *recorder) recordSpread(o *studies.Outcome) {
@@ -155,8 +159,11 @@ func (r *recorder) recordSpread(o *studies.Outcome) {
 		}
 		o.Spread(scores, note)
 	}
+	first := 0.0
 	for _, d := range r.seen.Diagnoses {
 		if k := d.Kappa; k != nil {
+			first = cmp.Or(first, k.Median)
+			o.Measures[kappaGrowth] = k.Median / first
 			o.Spread(kappa, studies.Spread{Step: d.Step, Box: []float64{k.Low, k.Q1, k.Median, k.Q3, k.High}})
 		}
 	}

@@ -134,7 +134,7 @@ func knownMeasure(name string) bool {
 	_, recall := recallOf(name)
 	_, known := studyMeasures[name]
 	others := slices.Concat(judgements,
-		[]string{seconds, maw, sdaw, studies.Seconds5000, studies.Hits10, meanSilhouette, worstSilhouette,
+		[]string{seconds, maw, sdaw, kappaGrowth, studies.Seconds5000, studies.Hits10, meanSilhouette, worstSilhouette,
 			probeEncoder})
 	return recall || known || isFilterMeasure(name) || slices.Contains(others, name)
 }

@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-func (r *Results) drawStudyCharts() (all []page.Drawing) {
+// DrawCharts draws the study's charts.
+func (r *Results) DrawCharts() (all []page.Drawing) {
 	c := r.Study.Chart
 	if c == nil || r.Len() == 0 {
 		return nil
@@ -59,13 +60,13 @@ func (r *Results) overColumns(data string) page.Lines {
 	}
 	ratios := slices.ContainsFunc(s.Rows, func(row Row) bool { return row.Ratio != nil })
 	for i, row := range s.Rows {
-		if ratios && row.Ratio == nil {
+		if ratios && row.Ratio == nil || len(c.Rows) > 0 && !slices.Contains(c.Rows, row.Name) {
 			continue
 		}
 		line := page.Line{Name: row.Name, Tone: len(lines.Series), Dots: true}
 		for j, column := range s.Columns {
 			sum := r.summarizeCell(i, j, measure)
-			if column.Data != data || sum.N == 0 {
+			if column.Data != data || sum.N == 0 || len(c.Columns) > 0 && !slices.Contains(c.Columns, column.Name) {
 				continue
 			}
 			x := column.Rate

@@ -19,7 +19,8 @@ type Claim struct {
 	By      float64  `yaml:"by"`       // smallest difference, in the measure's own scale; may be below 0
 	Measure string   `yaml:"measure"`  // "": the study's first measure
 	Columns Names    `yaml:"columns"`  // none: all
-	// If these two are set, a row is compared with itself in other columns.
+	// If these two are set, a row is compared with itself in other columns or, with Than, the differences between rows
+	// are: the difference is claimed to be larger in BetterColumns.
 	BetterColumns Names `yaml:"better_columns"`
 	ThanColumns   Names `yaml:"than_columns"`
 	Most          bool  `yaml:"most"` // the claim holds if most of its comparisons hold; otherwise all must hold
@@ -42,14 +43,14 @@ const (
 type Comparison struct {
 	Better, Than      string  // descriptions of the two sides
 	spread.Difference         // differences between the sides over the seeds, minus the claim's By
-	Holm              float64 // P, corrected for all comparisons of the study (Holm 1979); NaN for one seed
+	Holm              float64 // P, corrected for several comparisons (Holm 1979); NaN for one seed
 	State             State
 	Seeds             int   // number of seeds that would decide it ([spread.Difference.Needs]); 0: decided or unknown
 	Paper             *bool // whether the comparison holds for the paper's own numbers; nil: unknown
 }
 
-// decideState sets the state. For any number of seeds, a difference must be significant after Holm's correction for the
-// tests of the study.
+// decideState sets the state. For any number of seeds, a difference must be significant after Holm's correction for a
+// number of tests.
 func (c *Comparison) decideState(tests int) {
 	switch {
 	case !(c.Holm < significance):
@@ -113,58 +114,48 @@ func (v Verdict) inPaper() (holds, of int) {
 type side struct{ row, column int }
 
 // TestClaims tests every claim on the measured values. A comparison whose sides have no common seed has not been run.
-// All seeds share one test set, so the tests generalise to other trainings, but not to other images.
-func (r *Results) TestClaims() []Verdict {
-	var all []Verdict
-	var ps []float64
-	at := map[question]int{} // index in ps
+// All seeds share one test set, so the tests generalise to other trainings, but not to other images. Holm's correction
+// counts the comparisons of a claim, or those of all claims if the study is Joint.
+func (r *Results) TestClaims() (all []Verdict) {
+	var families [][]*Comparison
 	for _, c := range r.Study.Claims {
 		v := Verdict{Claim: c}
-		measure := cmp.Or(c.Measure, r.Study.Measures[0])
-		for _, pair := range r.listSides(c) {
+		for _, sides := range r.listSides(c) {
 			v.Of++
-			if found, ok := r.compareSides(c, measure, pair[0], pair[1]); ok {
+			if found, ok := r.compareSides(c, cmp.Or(c.Measure, r.Study.Measures[0]), sides); ok {
 				v.Comparisons = append(v.Comparisons, found)
-				if _, known := at[newQuestion(c, found)]; !known {
-					at[newQuestion(c, found)] = len(ps)
-					ps = append(ps, found.P)
-				}
 			}
+		}
+		if len(families) == 0 || !r.Study.Joint {
+			families = append(families, nil)
+		}
+		for i := range v.Comparisons {
+			families[len(families)-1] = append(families[len(families)-1], &v.Comparisons[i])
 		}
 		all = append(all, v)
 	}
-	tests := 0
-	for _, p := range ps {
-		if !math.IsNaN(p) {
-			tests++
+	for _, family := range families {
+		var ps []float64
+		tests := 0
+		for _, c := range family {
+			if ps = append(ps, c.P); !math.IsNaN(c.P) {
+				tests++
+			}
 		}
-	}
-	ps = spread.Holm(ps)
-	for _, v := range all {
-		for i := range v.Comparisons {
-			c := &v.Comparisons[i]
-			c.Holm = ps[at[newQuestion(v.Claim, *c)]]
-			c.decideState(tests)
+		for i, p := range spread.Holm(ps) {
+			family[i].Holm = p
+			family[i].decideState(tests)
 		}
 	}
 	return all
 }
 
-// question identifies a comparison, so that a comparison that occurs in two claims is tested once.
-type question struct {
-	better, than, measure string
-	by                    float64
-}
-
-func newQuestion(c Claim, of Comparison) question {
-	return question{of.Better, of.Than, c.Measure, c.By}
-}
-
-// listSides lists the pairs of sides that a claim compares. It leaves out columns that a row skips. A second side of
-// {-1, -1} means that the claim compares with a value.
-func (r *Results) listSides(c Claim) (out [][2]side) {
+// listSides lists what a claim compares: two sides or, for differences between rows, four: the better row and the
+// other, then both in the column where the difference is claimed to be smaller. It leaves out columns that a row
+// skips. A second side of row -1 means that the claim compares with a value.
+func (r *Results) listSides(c Claim) (out [][]side) {
 	s := r.Study
-	add := func(sides [2]side) {
+	add := func(sides ...side) {
 		for _, at := range sides {
 			if at.row >= 0 && slices.Contains(s.Rows[at.row].Skip, s.Columns[at.column].Name) {
 				return
@@ -181,23 +172,25 @@ func (r *Results) listSides(c Claim) (out [][2]side) {
 		}
 		return at
 	}
+	than := c.Than
+	if len(than) == 0 {
+		than = Names{""} // no row
+	}
 	for _, better := range c.Better {
 		b := s.findRowIndex(better)
-		switch {
-		case len(c.BetterColumns) > 0:
-			for _, i := range columns(c.BetterColumns) {
-				for _, j := range columns(c.ThanColumns) {
-					add([2]side{{b, i}, {b, j}})
+		for _, name := range than {
+			t := s.findRowIndex(name)
+			for _, i := range columns(slices.Concat(c.Columns, c.BetterColumns)) {
+				if len(c.ThanColumns) == 0 {
+					add(side{b, i}, side{t, i})
+					continue
 				}
-			}
-		case c.limitValue() != nil:
-			for _, i := range columns(c.Columns) {
-				add([2]side{{b, i}, {-1, -1}})
-			}
-		default:
-			for _, than := range c.Than {
-				for _, i := range columns(c.Columns) {
-					add([2]side{{b, i}, {s.findRowIndex(than), i}})
+				for _, j := range columns(c.ThanColumns) {
+					if t < 0 {
+						add(side{b, i}, side{b, j})
+					} else {
+						add(side{b, i}, side{t, i}, side{b, j}, side{t, j})
+					}
 				}
 			}
 		}
@@ -205,45 +198,55 @@ func (r *Results) listSides(c Claim) (out [][2]side) {
 	return out
 }
 
-// compareSides compares two sides, paired by seed. It returns false without a common seed.
-func (r *Results) compareSides(c Claim, measure string, a, b side) (Comparison, bool) {
-	less, sign := c.By, 1.0 // the tested value is sign × difference - less
-	out := Comparison{Better: r.describeSide(a, c), Than: r.describeSide(b, c)}
-	mine := r.collectValues(a.row, a.column, measure)
-	var theirs map[int]float64
-	limit := 0.0
-	if b.row < 0 {
-		limit = *c.limitValue()
-		out.Than = fmt.Sprintf("%v", limit)
+// compareSides compares sides, paired by seed. It returns false without a common seed.
+func (r *Results) compareSides(c Claim, measure string, sides []side) (Comparison, bool) {
+	out := Comparison{Better: r.describeSide(sides[0]), Than: r.describeSide(sides[1])}
+	sign := 1.0 // the tested value is sign × difference - c.By
+	switch {
+	case sides[1].row < 0:
+		out.Than = fmt.Sprintf("%v", *c.limitValue())
 		if c.AtMost != nil {
 			sign = -1
 		}
-	} else {
-		theirs = r.collectValues(b.row, b.column, measure)
+	case len(sides) == 4:
+		name := r.Study.Rows[sides[0].row].Name
+		out.Better, out.Than = name+" less "+out.Than, name+" less "+r.describeSide(sides[3])
+	}
+	subtract := func(valueOf func(side) (float64, bool)) (float64, bool) {
+		sum := 0.0
+		for k, s := range sides {
+			v, known := 0.0, true
+			if s.row < 0 {
+				v = *c.limitValue()
+			} else if v, known = valueOf(s); !known {
+				return 0, false
+			}
+			if k == 1 || k == 2 {
+				v = -v
+			}
+			sum += v
+		}
+		return sign*sum - c.By, true
 	}
 	var differences []float64
-	for _, seed := range listSortedKeys(mine) {
-		if b.row < 0 {
-			differences = append(differences, sign*(mine[seed]-limit)-less)
-		} else if other, ok := theirs[seed]; ok {
-			differences = append(differences, mine[seed]-other-less)
+	for _, seed := range listSortedKeys(r.collectValues(sides[0].row, sides[0].column, measure)) {
+		if d, common := subtract(func(s side) (float64, bool) {
+			v, ok := r.collectValues(s.row, s.column, measure)[seed]
+			return v, ok
+		}); common {
+			differences = append(differences, d)
 		}
 	}
 	if out.Difference = spread.Compare(differences); out.N == 0 {
 		return out, false
 	}
-	p, known := r.paperValue(a, measure)
-	q, other := limit, true
-	if b.row >= 0 {
-		q, other = r.paperValue(b, measure)
-	}
-	if known && other {
-		out.Paper = new(sign*(p-q)-less > 0)
+	if d, known := subtract(func(s side) (float64, bool) { return r.paperValue(s, measure) }); known {
+		out.Paper = new(d > 0)
 	}
 	return out, true
 }
 
-func (r *Results) describeSide(s side, c Claim) string {
+func (r *Results) describeSide(s side) string {
 	if s.row < 0 {
 		return ""
 	}

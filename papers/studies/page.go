@@ -16,7 +16,7 @@ func (r *Results) HTML(w io.Writer) error {
 	if verdicts := r.TestClaims(); len(verdicts) > 0 {
 		p.Sections = append(p.Sections, r.claimsSection(verdicts))
 	}
-	if drawings := append(r.drawStudyCharts(), r.Drawings...); len(drawings) > 0 {
+	if drawings := append(r.DrawCharts(), r.Drawings...); len(drawings) > 0 {
 		p.Sections = append(p.Sections, page.Section{Title: "In pictures", Charts: drawings})
 	}
 	numbers := page.Section{Title: "In numbers", Notes: r.Study.Notes}
@@ -40,6 +40,6 @@ func (r *Results) claimsSection(verdicts []Verdict) page.Section {
 			all.Rows = append(all.Rows, []string{c.Better, c.Than, string(c.State), c.Format()})
 		}
 	}
-	return page.Section{Title: "What holds of the claims", Notes: []string{explainTests(verdicts)},
+	return page.Section{Title: "What holds of the claims", Notes: []string{r.Study.explainTests()},
 		Tables: []page.Table{claims, all}}
 }

@@ -137,13 +137,13 @@ func checkStudy(t *testing.T, s Study) {
 	}
 	for _, c := range s.Claims {
 		ways := 0
-		for _, is := range []bool{len(c.Than) > 0, c.AtLeast != nil, c.AtMost != nil,
-			len(c.BetterColumns)*len(c.ThanColumns) > 0} {
+		for _, is := range []bool{len(c.Than)+len(c.BetterColumns) > 0, c.AtLeast != nil, c.AtMost != nil} {
 			if is {
 				ways++
 			}
 		}
 		if c.Say == "" || len(c.Better) == 0 || ways != 1 ||
+			(len(c.BetterColumns) > 0) != (len(c.ThanColumns) > 0) ||
 			c.Measure != "" && !slices.Contains(s.Measures, c.Measure) {
 			bad("claim %+v", c)
 		}
@@ -354,9 +354,10 @@ func TestStates(t *testing.T) {
 		r.Add(Cell{Row: 0, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5 + v}})
 		r.Add(Cell{Row: 1, Seed: uint64(seed + 1)}, Outcome{Measures: map[string]float64{"p@1": .5}})
 	}
-	v := r.TestClaims()
-	if first := v[0].Comparisons[0]; first.Holm != 2*first.P || v[1].Comparisons[0].Holm != first.Holm {
-		t.Errorf("a comparison that occurs in two claims is counted twice: %+v", v)
+	own := r.TestClaims()[0].Comparisons[0]
+	s.Joint = true
+	if joint := r.TestClaims()[0].Comparisons[0]; own.Holm != own.P || joint.Holm != 3*own.P {
+		t.Errorf("p %v: %v within its claim, %v over three", own.P, own.Holm, joint.Holm)
 	}
 	most := Verdict{Claim: Claim{Most: true}, Of: 3,
 		Comparisons: []Comparison{{State: Holds}, {State: Holds}, {State: Fails}}}
@@ -433,14 +434,15 @@ rows:
 claims:
   - {say: filtered is better, better: filtered, than: plain}
   - {say: less noise is better, better: plain, better_columns: ten, than_columns: half}
+  - {say: noise costs plain less, better: plain, than: filtered, better_columns: half, than_columns: ten}
 `
-	of := map[[2]int]float64{{0, 0}: .6, {0, 1}: .4, {1, 0}: .7, {1, 1}: .5} // row, column
+	of := map[[2]int]float64{{0, 0}: .6, {0, 1}: .4, {1, 0}: .7, {1, 1}: .45} // row, column
 	results := func(left func(row, column, seed int) bool) []Verdict {
 		r := NewResults(parsed(t, text), "birds.csv", false)
 		for at, mean := range of {
 			for seed := 1; seed <= 5; seed++ {
 				if !left(at[0], at[1], seed) {
-					value := mean + .001*float64((seed*(1+at[0]+2*at[1]))%5)
+					value := mean + .001*float64((seed*(1+at[0]+2*at[1]))%7)
 					r.Add(Cell{Row: at[0], Column: at[1], Seed: uint64(seed)},
 						Outcome{Measures: map[string]float64{"p@1": value}})
 				}
@@ -455,14 +457,14 @@ claims:
 	}
 	for at := range of {
 		for i, v := range results(func(row, column, _ int) bool { return row == at[0] && column == at[1] }) {
-			if needs := i == 0 || at[0] == 0; needs && (v.State() != CannotSay || len(v.Comparisons) == v.Of) {
+			if needs := i != 1 || at[0] == 0; needs && (v.State() != CannotSay || len(v.Comparisons) == v.Of) {
 				t.Errorf("claim %d without %v: %s, %d of %d comparisons", i, at, v.State(), len(v.Comparisons), v.Of)
 			}
 		}
 		for i, v := range results(func(row, column, seed int) bool {
 			return row == at[0] && column == at[1] && seed > 1
 		}) {
-			if needs := i == 0 || at[0] == 0; needs && v.State() != CannotSay { // a t-test needs two seeds
+			if needs := i != 1 || at[0] == 0; needs && v.State() != CannotSay { // a t-test needs two seeds
 				t.Errorf("claim %d with one seed of %v: %s", i, at, v.State())
 			}
 		}

@@ -32,6 +32,7 @@ type Study struct {
 	Columns  []Column `yaml:"columns"`
 	Rows     []Row    `yaml:"rows"`
 	Claims   []Claim  `yaml:"claims"`
+	Joint    bool     `yaml:"-"` // Holm's correction counts the comparisons of all claims, not of each
 }
 
 // The states of a training that can be measured: the last state, or the best state on the validation split.
@@ -133,8 +134,10 @@ type Chart struct {
 	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms or Boxes
 	Measure string    `yaml:"measure"` // measure drawn over the columns; "": the study's first measure
 	Trace   string    `yaml:"trace"`   // name of the recorded trace
-	At      []float64 `yaml:"at"`      // times of histograms and boxes, as shares of the training's steps
-	X       string    `yaml:"x"`       // title of the axis, with its unit
+	Rows    Names     `yaml:"rows"`    // over columns: the rows and columns that are drawn; none: all
+	Columns Names     `yaml:"columns"`
+	At      []float64 `yaml:"at"` // times of histograms and boxes, as shares of the training's steps
+	X       string    `yaml:"x"`  // title of the axis, with its unit
 	Y       string    `yaml:"y"`
 	Log     bool      `yaml:"log"` // both axes are logarithmic
 }

@@ -236,25 +236,11 @@ func (v Verdict) listFailed() (lines []string) {
 }
 
 // explainTests returns the sentences that explain the comparisons.
-func explainTests(verdicts []Verdict) string {
-	asks := map[question]bool{}
-	for _, v := range verdicts {
-		for _, c := range v.Comparisons {
-			asks[newQuestion(v.Claim, c)] = true
-		}
-	}
-	corrected := ""
-	switch n := len(asks); n {
-	case 0:
-		return "No comparison was run."
-	case 1: // a single comparison needs no correction
-	default:
-		corrected = fmt.Sprintf(" after Holm's correction for the %d different comparisons here", n)
-	}
+func (s *Study) explainTests() string {
+	family := map[bool]string{false: "of a claim", true: "here"}[s.Joint]
 	return fmt.Sprintf("Comparisons are paired by seed. A difference counts if it is significant (two-sided t-test, "+
-		"p < %v%s), for any number of seeds. An undecided comparison states how many seeds would detect the "+
-		"difference with a power of 80 %%, if at most 1,000. A claim fails with one significant "+
-		"counterexample, and holds only if all its comparisons were run and hold. All seeds share one test set: the "+
-		"result applies to other trainings, not to other images.",
-		significance, corrected)
+		"p < %v after Holm's correction for the comparisons %s), for any number of seeds. An undecided comparison "+
+		"states how many seeds would detect the difference with a power of 80 %%, if at most 1,000. A claim fails "+
+		"with one significant counterexample, and holds only if all its comparisons were run and hold. All seeds "+
+		"share one test set: the result applies to other trainings, not to other images.", significance, family)
 }

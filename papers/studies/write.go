@@ -56,7 +56,7 @@ func (r *Results) writeClaimsPart() string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s\n\n%s\n\n", ClaimsTitle, explainTests(verdicts))
+	fmt.Fprintf(&b, "\n%s\n\n%s\n\n", ClaimsTitle, r.Study.explainTests())
 	undecided := map[string][]string{}
 	for _, v := range verdicts {
 		if state := v.DescribeState(); v.State() == CannotSay {

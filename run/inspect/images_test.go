@@ -399,10 +399,10 @@ func TestSentences(t *testing.T) {
 				unseen + "."},
 		{inspect.Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Check: "check it",
 			Images:    []suspects.Suspect{right, right, {Given: "owl", Unjudged: true}},
-			Detection: &eval.Detection{Samples: 3}},
+			Detection: &eval.Detection{Samples: 3, LeftOut: 2}},
 			"None of 2 labels looks wrong.|No label has a probability of 20 % or more of being wrong.|" + unseen +
 				"; checking 60 random images counts them: check it|The manifest has the true labels: none of 3 " +
-				"labels is wrong.|Not scored: 1 image of owl, without another image of the class to compare with."},
+				"labels is wrong; 2 duplicates whose true labels contradict each other are left out.|Not scored: 1 image of owl, without another image of the class to compare with."},
 		{inspect.Report{Scorer: "fitted", Unjudged: 3, Images: []suspects.Suspect{{Given: "owl", Unjudged: true},
 			{Given: "cat", Unjudged: true}, {Given: "cat", Unjudged: true}}},
 			"No label can be scored: fewer than two classes have two images or more.|" +

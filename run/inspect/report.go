@@ -121,9 +121,9 @@ func (a *Report) nameResult(result audit.Result, ids []int, m *material, note fu
 
 // measureAudit compares the audit with the true labels, if the manifest has them. It leaves out checked labels.
 func (a *Report) measureAudit(d *datasets.Dataset) error {
-	wrong := make([]bool, len(a.ids))
+	given, truth := make([]int, len(a.ids)), make([]int, len(a.ids))
 	for row, id := range a.ids {
-		wrong[row] = d.Samples[id].Label != d.Samples[id].True
+		given[row], truth[row] = d.Samples[id].Label, d.Samples[id].True
 	}
 	for i, s := range a.Images {
 		if y := d.Samples[a.ids[s.Row]].True; y != datasets.Unlabelled {
@@ -139,7 +139,7 @@ func (a *Report) measureAudit(d *datasets.Dataset) error {
 		a.Detection = nil
 		return nil
 	}
-	detection, err := open.Measure(wrong)
+	detection, err := open.Measure(given, truth)
 	a.Detection = &detection
 	return err
 }

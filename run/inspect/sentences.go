@@ -8,6 +8,7 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/suspects"
+	"winnow/eval"
 	"winnow/internal/text"
 )
 
@@ -33,9 +34,11 @@ func (a *Report) Sentences() []string {
 	}
 	if d := a.Detection; d != nil && d.Wrong > 0 {
 		list = append(list, fmt.Sprintf("The manifest has the true labels: %d of %d are wrong (precision %.1f %%, "+
-			"recall %.1f %%, AUROC %.4f, AP %.4f).", d.Wrong, d.Samples, 100*d.Precision, 100*d.Recall, d.AUROC, d.AP))
+			"recall %.1f %%, AUROC %.4f, AP %.4f)%s.", d.Wrong, d.Samples, 100*d.Precision, 100*d.Recall, d.AUROC,
+			d.AP, DescribeLeftOut(*d)))
 	} else if d != nil {
-		list = append(list, fmt.Sprintf("The manifest has the true labels: none of %d labels is wrong.", d.Samples))
+		list = append(list, fmt.Sprintf("The manifest has the true labels: none of %d labels is wrong%s.", d.Samples,
+			DescribeLeftOut(*d)))
 	}
 	if a.Checked != nil {
 		list = append(list, a.Checked.Sentences()...)
@@ -46,6 +49,14 @@ func (a *Report) Sentences() []string {
 			text.Line(a.LeftOut[0].Path), text.Line(a.LeftOut[0].Reason)))
 	}
 	return list
+}
+
+// DescribeLeftOut returns the end of a sentence on measured labels: how many duplicates were left out; "" for none.
+func DescribeLeftOut(d eval.Detection) string {
+	if d.LeftOut == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d duplicates whose true labels contradict each other are left out", d.LeftOut)
 }
 
 // formatWrongHeadline returns the sentence on how many labels look wrong. called is the number of flagged labels.

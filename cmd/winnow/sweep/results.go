@@ -80,8 +80,8 @@ func (r *results) fillTable() {
 	s := &studies.Study{
 		Name: "sweep", Paper: "winnow sweep", Source: r.Manifest, Unit: "percent", Measures: []string{validation},
 		Title:   text.Plural(r.Finished(), "training") + " over " + strings.Join(keys, " × "),
-		Columns: []studies.Column{{Name: filepath.Base(r.Manifest)}},
-		Chart:   &studies.Chart{Kind: studies.OverSteps, Trace: validation, X: "epochs", Y: validation},
+		Columns: []studies.Column{{Name: filepath.Base(r.Manifest)}}, Joint: true,
+		Chart: &studies.Chart{Kind: studies.OverSteps, Trace: validation, X: "epochs", Y: validation},
 		Notes: []string{"P@1: the share of images whose nearest neighbour has their given label. The P@1 of the best " +
 			"of many settings is biased upwards on the images used to choose it."},
 	}
