@@ -264,7 +264,7 @@ func (t *listing) findBoxFiles(at string) (*boxFiles, error) {
 				shown = append(shown, f)
 			}
 		}
-		if len(shown) == 0 || mayBeClasses && 2*len(shown) < len(b.files) {
+		if len(shown) == 0 {
 			continue
 		}
 		var err error

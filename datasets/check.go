@@ -64,11 +64,11 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 	r := &CheckReport{
 		Samples:    len(d.Samples),
 		Splits:     d.Count(),
-		Shared:     d.countSharedClasses(),
 		Unreadable: []Problem{},
 		Duplicates: []Duplicates{},
 		Reading:    d.Reading,
 	}
+	r.Shared = countSharedClasses(r.Splits)
 	groups := make(map[[sha256.Size]byte][]int)
 	for i, reason := range reasons {
 		if reason != "" {
@@ -89,11 +89,11 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 	return r
 }
 
-// Look examines the samples first to end-1 on all cores. It returns the SHA-256 of each file, and the reason why the
+// Look examines all samples on all cores. It returns the SHA-256 of each file, and the reason why the
 // file is not an image, or "".
-func (d *Dataset) Look(ctx context.Context, first, end int, look func(path string) ([sha256.Size]byte, error),
+func (d *Dataset) Look(ctx context.Context, look func(path string) ([sha256.Size]byte, error),
 	progress func(done, total int)) (sums [][sha256.Size]byte, reasons []string, err error) {
-	samples := d.Samples[first:end]
+	samples := d.Samples
 	sums, reasons = make([][sha256.Size]byte, len(samples)), make([]string, len(samples))
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -170,29 +170,18 @@ func (d *Dataset) Count() []SplitCount {
 }
 
 // countSharedClasses counts the classes that each other split shares with train.
-func (d *Dataset) countSharedClasses() map[string]int {
-	in := make(map[string]map[int]bool)
-	for i := range d.Samples {
-		s := &d.Samples[i]
-		if in[s.Split] == nil {
-			in[s.Split] = make(map[int]bool)
-		}
-		if s.Label != Unlabelled {
-			in[s.Split][s.Label] = true
-		}
-	}
-	counts := make(map[string]int)
-	for split, classes := range in {
-		if split == Train {
+func countSharedClasses(splits []SplitCount) map[string]int {
+	counts := map[string]int{}
+	for _, s := range splits {
+		if s.Split == Train {
 			continue
 		}
-		n := 0
-		for class := range classes {
-			if in[Train][class] {
-				n++
+		counts[s.Split] = 0
+		for class := range s.Labels {
+			if splits[0].Split == Train && splits[0].Labels[class] > 0 {
+				counts[s.Split]++
 			}
 		}
-		counts[split] = n
 	}
 	return counts
 }
@@ -316,8 +305,7 @@ type Checked struct {
 	Given string `json:"given"`           // the label that was reviewed
 	Right bool   `json:"right"`           // whether the label is right
 	Label string `json:"label,omitempty"` // the right label if the given one is wrong; "": the image is of no class
-	// Elsewhere reports that another program selected the image; its label is then no evidence about other images.
-	Elsewhere bool `json:"elsewhere,omitempty"`
+	Moved bool   `json:"moved,omitempty"` // winnow moved the image; a decision at its other path is the same
 }
 
 // Checks holds decisions about the labels of images, by path.
@@ -367,7 +355,7 @@ func (c *Checks) Match(d *Dataset) (Matched, error) {
 		case now == k.Given:
 			m.At[i] = k
 		case !k.Right && k.Label != "" && now == k.Label:
-			m.At[i] = Checked{Given: now, Right: true, Elsewhere: k.Elsewhere}
+			m.At[i] = Checked{Given: now, Right: true}
 		case k.Right, rows[s.Path] > 1: // for an image with several labels, the decision is about one of them
 			m.Stale++
 		default:
@@ -378,7 +366,7 @@ func (c *Checks) Match(d *Dataset) (Matched, error) {
 	example := ""
 	for path, k := range c.By {
 		// corrected manifests leave out images of no class
-		if rows[path] == 0 && (k.Right || k.Label != "") {
+		if rows[path] == 0 && !k.Moved && (k.Right || k.Label != "") {
 			if m.Gone++; example == "" || path < example {
 				example = path
 			}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,11 +50,24 @@ func Fix(w io.Writer, source location.Source, d *Dataset, decisions map[int]Deci
 	return x.did, nil
 }
 
-// FixTo writes the fixed copy of a source to a file, as [Fix] does.
+// FixTo writes the fixed copy of a source to a file, as [Fix] does, or as a CSV manifest if the file's name ends in
+// .csv and the source is no list of lines.
 func FixTo(ctx context.Context, to string, source location.Source, d *Dataset,
 	decisions map[int]Decision) (did Fixed, err error) {
+	form, err := FormOf(source)
+	if err != nil {
+		return did, err
+	}
 	err = atomicfile.Write(to, func(w io.Writer) (err error) {
-		did, err = Fix(interrupt.NewWriter(ctx, w), source, d, decisions)
+		w = interrupt.NewWriter(ctx, w)
+		if strings.EqualFold(filepath.Ext(to), ".csv") && form != CSV && form != PRISM {
+			var fixed *Dataset
+			if fixed, did, err = Apply(d, decisions); err == nil {
+				err = WriteCSV(w, fixed)
+			}
+			return err
+		}
+		did, err = Fix(w, source, d, decisions)
 		return err
 	})
 	return did, err

@@ -33,6 +33,9 @@ const (
 type FolderOut struct {
 	Path string // with ByMove the folder of the images
 	By   string // "": ByCopy
+
+	// Moving is called with the new paths of the images in the folder before ByMove moves the first; it may be nil.
+	Moving func(to map[string]string) error
 }
 
 // FixedFolder names what FixFolder has written.
@@ -78,11 +81,10 @@ func (d *Dataset) IsClassFolders() bool {
 // Check returns the error that FixFolder would return for its paths.
 func (o FolderOut) Check(source location.Source) error {
 	layout, err := LayoutOf(context.Background(), source)
-	all := []string{ByCopy, ByHardlink, BySymlink, ByMove}
 	switch here := layout == Folder && !source.IsRemote(); {
 	case err != nil:
-	case !slices.Contains(all, cmp.Or(o.By, ByCopy)):
-		err = fmt.Errorf("found %q, expected %s", o.By, strings.Join(all, ", "))
+	case !slices.Contains([]string{ByCopy, ByHardlink, BySymlink, ByMove}, cmp.Or(o.By, ByCopy)):
+		err = fmt.Errorf("the way %q to put images there is unknown", o.By)
 	case layout != Folder && layout != Zip:
 		err = fmt.Errorf("the labels of %s are not folders: name a file to write, such as fixed.csv", source)
 	case !here && o.By != "" && o.By != ByCopy:
@@ -170,7 +172,7 @@ func FixFolder(ctx context.Context, o FolderOut, source location.Source, d *Data
 		x.to = x.from
 	}
 	if err = cmp.Or(counts.checkDecisions(), x.planPlaces(d, decisions)); err == nil && x.by == ByMove {
-		f, err = x.moveInPlace(ctx)
+		f, err = x.moveInPlace(ctx, o.Moving)
 	} else if err == nil {
 		f, err = x.writeNew(ctx)
 	}
@@ -390,8 +392,8 @@ func (x *folderFixer) placeImage(files fs.FS, root *os.Root, from, to string) er
 	return nil
 }
 
-// moveInPlace moves the images within their folder, after it has written the list and the script.
-func (x *folderFixer) moveInPlace(ctx context.Context) (*FixedFolder, error) {
+// moveInPlace moves the images within their folder, after it has called moving and written the list and the script.
+func (x *folderFixer) moveInPlace(ctx context.Context, moving func(map[string]string) error) (*FixedFolder, error) {
 	above, base := filepath.Dir(x.from), filepath.Base(x.from)
 	root, err := os.OpenRoot(above)
 	if err != nil {
@@ -405,14 +407,19 @@ func (x *folderFixer) moveInPlace(ctx context.Context) (*FixedFolder, error) {
 	}
 	f.Undo = name + undoEnding
 	var moves [][2]string // paths from above
-	real := map[string]bool{".": true}
+	real, paths := map[string]bool{".": true}, map[string]string{}
 	for i := range x.places {
 		if p := &x.places[i]; p.moved {
 			to, _ := filepath.Rel(above, x.newPath(p))
 			m := [2]string{path.Join(base, p.from), filepath.ToSlash(to)}
 			err = cmp.Or(err, checkFolder(root, path.Dir(m[0]), real), checkFolder(root, path.Dir(m[1]), real))
-			moves = append(moves, m)
+			if moves = append(moves, m); !p.drop {
+				paths[p.from] = p.to
+			}
 		}
+	}
+	if err == nil && moving != nil {
+		err = moving(paths)
 	}
 	if err == nil {
 		err = writeRows(f.List, rows)

@@ -241,6 +241,6 @@ func TestCheck(t *testing.T) {
 // checked examines all samples and returns the report.
 func checked(ctx context.Context, d *Dataset, look func(string) ([sha256.Size]byte, error),
 	progress func(done, total int)) (*CheckReport, error) {
-	sums, reasons, err := d.Look(ctx, 0, len(d.Samples), look, progress)
+	sums, reasons, err := d.Look(ctx, look, progress)
 	return d.Report(sums, reasons), err
 }

@@ -120,16 +120,20 @@ func (h Held) String() string {
 
 // WithValidation adds a validation split if the dataset has none. It moves a share of the labelled training images, at
 // most 2,000: whole classes or, with fewer than 50 classes, images of each class. It returns d itself if d has a
-// validation split or too few images. seed determines the draw.
-func (d *Dataset) WithValidation(share float64, seed uint64) (*Dataset, Held) {
+// validation split or too few images. seed determines the draw, which takes images that people checked first, because
+// their labels are right, and classes with many of them.
+func (d *Dataset) WithValidation(share float64, seed uint64, checked map[int]Checked) (*Dataset, Held) {
 	if !(share > 0) || len(d.Select(Validation)) > 0 {
 		return d, Held{}
 	}
 	members := map[int][]int{}
-	labelled := 0
+	labelled, checks := 0, map[int]int{} // checks: number of checked images by class
 	for _, i := range d.Labelled(Train) {
 		members[d.Samples[i].Label] = append(members[d.Samples[i].Label], i)
 		labelled++
+		if _, ok := checked[i]; ok {
+			checks[d.Samples[i].Label]++
+		}
 	}
 	var classes []int // classes with a pair
 	for class := range d.Classes {
@@ -143,6 +147,7 @@ func (d *Dataset) WithValidation(share float64, seed uint64) (*Dataset, Held) {
 	var rows []int
 	if len(classes) >= manyClasses {
 		rng.Shuffle(len(classes), func(a, b int) { classes[a], classes[b] = classes[b], classes[a] })
+		slices.SortStableFunc(classes, func(a, b int) int { return checks[b] - checks[a] })
 		for _, class := range classes {
 			if of := members[class]; len(rows)+len(of) <= bound {
 				rows = append(rows, of...)
@@ -157,6 +162,13 @@ func (d *Dataset) WithValidation(share float64, seed uint64) (*Dataset, Held) {
 				continue
 			}
 			rng.Shuffle(len(of), func(a, b int) { of[a], of[b] = of[b], of[a] })
+			first := 0
+			for k, i := range of {
+				if _, ok := checked[i]; ok {
+					of[first], of[k] = of[k], of[first]
+					first++
+				}
+			}
 			// At least two, because a query needs another image of its class to find.
 			rows = append(rows, of[:max(2, int(math.Round(part*float64(len(of)))))]...)
 		}
@@ -180,6 +192,9 @@ func ParseShares(text string) ([]Share, error) {
 		share, err := strconv.ParseFloat(number, 64)
 		if err != nil {
 			return nil, fmt.Errorf("%q is not SPLIT=SHARE, for example train=0.5,test=0.5", part)
+		}
+		if _, err := ParseSplit(split); err != nil {
+			return nil, err
 		}
 		shares = append(shares, Share{Split: split, Share: share})
 	}

@@ -39,7 +39,7 @@ func TestWithValidation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := alike(c.classes, c.each)
-			got, held := d.WithValidation(c.share, 1)
+			got, held := d.WithValidation(c.share, 1, nil)
 			if held.Images != c.images || held.Classes != c.holding {
 				t.Fatalf("held out %+v, expected %d images, %d whole classes", held, c.images, c.holding)
 			}
@@ -57,8 +57,8 @@ func TestWithValidation(t *testing.T) {
 					t.Errorf("%d of %d images of class %d are held out", n, c.each, class)
 				}
 			}
-			again, _ := d.WithValidation(c.share, 1)
-			other, _ := d.WithValidation(c.share, 2)
+			again, _ := d.WithValidation(c.share, 1, nil)
+			other, _ := d.WithValidation(c.share, 2, nil)
 			if !slices.Equal(again.Select(Validation), rows) || c.images > 0 &&
 				slices.Equal(other.Select(Validation), rows) {
 				t.Errorf("the draw is not the seed's")
@@ -73,7 +73,7 @@ func TestWithValidationLeavesLargeClasses(t *testing.T) {
 	for i := range 3000 {
 		d.Samples = append(d.Samples, Sample{Path: fmt.Sprint("large/", i), Label: 0, True: Unlabelled, Split: Train})
 	}
-	got, held := d.WithValidation(0.1, 3)
+	got, held := d.WithValidation(0.1, 3, nil)
 	if held.Images != 420 ||
 		slices.ContainsFunc(got.Select(Validation), func(i int) bool { return got.Samples[i].Label == 0 }) {
 		t.Errorf("held out %+v, expected 21 classes of 20", held)
@@ -83,7 +83,23 @@ func TestWithValidationLeavesLargeClasses(t *testing.T) {
 func TestWithValidationKeepsOne(t *testing.T) {
 	d := alike(100, 30)
 	d.Samples[7].Split = Validation
-	if got, held := d.WithValidation(0.1, 1); got != d || held != (Held{}) {
+	if got, held := d.WithValidation(0.1, 1, nil); got != d || held != (Held{}) {
 		t.Errorf("held out %+v of a dataset with a validation split", held)
+	}
+}
+
+func TestWithValidationTakesCheckedFirst(t *testing.T) {
+	few, many, checked := alike(10, 100), alike(60, 20), map[int]Checked{}
+	for i := range 5 {
+		checked[7*100+i] = Checked{}
+	}
+	got, _ := few.WithValidation(0.1, 1, checked)
+	for i := range checked {
+		if got.Samples[i].Split != Validation {
+			t.Errorf("checked image %d is not held out", i)
+		}
+	}
+	if got, _ = many.WithValidation(0.1, 1, checked); got.Samples[700].Split != Validation {
+		t.Errorf("the class with checked images is not held out")
 	}
 }

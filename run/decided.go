@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"slices"
 
 	"winnow/datasets"
 	"winnow/features"
@@ -36,23 +35,18 @@ func (r *Training) replaceDecided(d *datasets.Dataset) (*datasets.Dataset, error
 	}
 	r.options.About.Decisions = &said
 	r.options.Note("%s", said)
-	for i := range m.At {
-		if made.Samples[i].Label != datasets.Unlabelled {
-			r.trusted = append(r.trusted, i)
-		}
-	}
-	slices.Sort(r.trusted)
+	r.checked = m.At
 	return made, nil
 }
 
-// trustRows marks as trusted the training rows at these positions of the manifest, except rows without a label.
-func (d *Data) trustRows(positions []int) {
-	if len(positions) == 0 {
+// trustRows marks as trusted the training rows that people checked, except rows without a label.
+func (d *Data) trustRows(checked map[int]datasets.Checked) {
+	if len(checked) == 0 {
 		return
 	}
 	d.Trusted = map[int]bool{}
 	for i, id := range d.Train.IDs {
-		if _, ok := slices.BinarySearch(positions, id); ok && d.Train.Labels[i] != features.Unlabelled {
+		if _, ok := checked[id]; ok && d.Train.Labels[i] != features.Unlabelled {
 			d.Trusted[id] = true
 		}
 	}

@@ -82,15 +82,11 @@ func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 	auto := v.HoldOut == config.AutoHoldOut
 	if auto {
 		v.HoldOut = v.Share()
-		if tests := len(whole.Labelled(datasets.Test)) + len(whole.Labelled(datasets.Query)); tests > 0 &&
-			!r.Config.Finetune.On() {
-			v.HoldOut = 0
-		}
 	}
-	d, held := whole.WithValidation(v.Share(), r.Config.Seed)
+	d, held := whole.WithValidation(v.Share(), r.Config.Seed, r.checked)
 	if auto && v.HoldOut > 0 && held.Images == 0 { // perhaps too few images
 		v.HoldOut = config.SmallHoldOut
-		if d, held = whole.WithValidation(v.Share(), r.Config.Seed); held.Images == 0 {
+		if d, held = whole.WithValidation(v.Share(), r.Config.Seed, r.checked); held.Images == 0 {
 			v.HoldOut = config.UsualHoldOut
 		}
 	}
@@ -106,7 +102,7 @@ func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 		read = r.readNetwork
 	}
 	err = read(ctx, d)
-	r.Data.trustRows(r.trusted)
+	r.Data.trustRows(r.checked)
 	r.options.About.Features = r.chooseFeaturesFolder()
 	return err
 }
@@ -294,7 +290,11 @@ func (r *Training) makeFeatures(ctx context.Context, e *extraction.Extraction) e
 // of another backbone or of other images only if overwrite is true.
 func MakeFeatures(ctx context.Context, e *extraction.Extraction, overwrite bool, h extraction.Host,
 	note func(string, ...any)) error {
-	if old, err := features.Open(e.Out); err != nil || old.Key.Differs(e.Key()) != "" {
+	if from, err := e.CopyStore(h); err != nil {
+		return err
+	} else if from != "" {
+		note("using the features in %s, which has those of these images", from)
+	} else if old, err := features.Open(e.Out); err != nil || old.Key.Differs(e.Key()) != "" {
 		e.Overwrite = overwrite
 		note("making the features of the backbone before training, into %s", e.Out)
 	}

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"time"
 
+	"winnow/datasets"
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/interrupt"
@@ -39,12 +40,12 @@ type Training struct {
 
 	options  Options
 	backbone tuning.Backbone
-	owns     bool         // Close also closes the backbone
-	kept     bool         // the training writes all files of a run's folder
-	trusted  []int        // positions in the manifest of images with a decided label, in rising order
-	free     func() error // releases memory-mapped vectors of Data; nil: they are in memory
-	folder   io.Closer    // the lock of the folder; nil: not locked
-	stops    bool         // the folder holds a stopped training, and the option Resume was not given
+	owns     bool                     // Close also closes the backbone
+	kept     bool                     // the training writes all files of a run's folder
+	checked  map[int]datasets.Checked // decisions of people by position in the manifest
+	free     func() error             // releases memory-mapped vectors of Data; nil: they are in memory
+	folder   io.Closer                // the lock of the folder; nil: not locked
+	stops    bool                     // the folder holds a stopped training, and the option Resume was not given
 	start    time.Time
 
 	asked    sizes             // the configured sizes, written to config.yaml; the data may reduce them

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -257,4 +258,14 @@ func TestExportFolder(t *testing.T) {
 			}
 		}
 	}
+	// The decisions follow the images to their new paths, and back.
+	status := func(text string) {
+		said, _ := mustCall(t, "decisions", "status", "photos")
+		holds(t, said, text)
+	}
+	status("1 kept, 0 dropped, 0 relabelled")
+	if out, err := exec.Command("sh", "photos.undo.sh").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	status("1 relabelled")
 }

@@ -69,7 +69,7 @@ func newDecided(t *table, s *decisions.Store, seen *decisions.Pictures) (*decide
 		case ok:
 			known++
 			d.setDecision(id, i)
-		case i.Action != undecided:
+		case i.Action != undecided && !i.Moved:
 			d.gone = append(d.gone, i)
 			if i.Action != drop { // dropped images are expected to be missing
 				foreign++

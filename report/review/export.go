@@ -18,7 +18,6 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/text"
 )
@@ -67,35 +66,25 @@ var Endings = map[datasets.Format][]string{
 	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"},
 }
 
-// CheckOut returns an error if the extension of Out fits neither the manifest's own format nor CSV. inPlace reports
-// whether Out has the manifest's format.
-func (f Files) CheckOut() (inPlace bool, err error) {
+// CheckOut returns an error if the extension of Out fits neither the manifest's own format nor CSV.
+func (f Files) CheckOut() error {
 	if f.Out == "" {
-		return true, nil
+		return nil
 	}
-	if f.IsFolderOut() {
-		return true, datasets.FolderOut{Path: f.Out, By: f.By}.Check(f.Manifest)
+	if datasets.IsFolderOut(f.Out) {
+		return datasets.FolderOut{Path: f.Out, By: f.By}.Check(f.Manifest)
 	}
 	if f.By != "" {
-		return false, hint.Misused("review: --by is for a folder, and %s is a file: end its name in /", f.Out)
+		return hint.Misused("--by is for a folder, and %s is a file: end its name in /", f.Out)
 	}
 	form, err := datasets.FormOf(f.Manifest)
-	if err != nil {
-		return false, err
+	if ending := strings.ToLower(filepath.Ext(f.Out)); err == nil && ending != ".csv" &&
+		!slices.Contains(Endings[form], ending) {
+		err = hint.Misused("%q does not end in %s, the format of %s, or in .csv; to write other formats, use winnow "+
+			"data import", f.Out, strings.Join(Endings[form], " or "), f.Manifest)
 	}
-	known := Endings[form]
-	switch ending := strings.ToLower(filepath.Ext(f.Out)); {
-	case slices.Contains(known, ending):
-		return true, nil
-	case ending == ".csv":
-		return false, nil
-	}
-	return false, hint.Misused("review: %q does not end in %s, the format of %s, or in .csv; to write other formats, "+
-		"use winnow data import", f.Out, strings.Join(known, " or "), f.Manifest)
+	return err
 }
-
-// IsFolderOut reports whether Out is a folder.
-func (f Files) IsFolderOut() bool { return datasets.IsFolderOut(f.Out) }
 
 // Inputs lists the input files, which an export must not overwrite.
 func (f Files) Inputs() []string { return []string{f.Manifest.Path(), f.Audit, f.decisionsFile()} }
@@ -125,27 +114,12 @@ func (r *Reviewer) collectCorrections() (map[int]datasets.Decision, Exported) {
 	return do, e
 }
 
-// writeCorrected writes the corrected manifest, in its own format or as CSV: without dropped images, with the new
-// labels of relabelled images, and otherwise unchanged.
-func (r *Reviewer) writeCorrected(w io.Writer, inPlace bool) (Exported, error) {
-	do, e := r.collectCorrections()
-	if inPlace {
-		_, err := datasets.Fix(w, r.ManifestFile, r.Manifest, do)
-		return e, err
-	}
-	corrected, _, err := datasets.Apply(r.Manifest, do)
-	if err == nil {
-		err = datasets.WriteCSV(w, corrected)
-	}
-	return e, err
-}
-
 // writeFolder writes fixed class folders to Out. It does not write the same decisions twice.
 func (r *Reviewer) writeFolder() (Exported, error) {
 	do, e := r.collectCorrections()
 	if r.written.Folder == nil || !maps.Equal(do, r.writtenFor) {
-		_, f, err := datasets.FixFolder(context.Background(), datasets.FolderOut{Path: r.Out, By: r.By}, r.ManifestFile,
-			r.Manifest, do)
+		_, f, err := datasets.FixFolder(context.Background(), datasets.FolderOut{Path: r.Out, By: r.By,
+			Moving: r.Moving}, r.ManifestFile, r.Manifest, do)
 		if err != nil {
 			return e, fmt.Errorf("review: %w", err)
 		}
@@ -166,13 +140,8 @@ func (r *Reviewer) Write() (e Exported, err error) {
 	if datasets.IsFolderOut(r.Out) {
 		return r.writeFolder()
 	}
-	inPlace, err := Files{Out: r.Out, Manifest: r.ManifestFile}.CheckOut()
-	if err == nil {
-		err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {
-			e, err = r.writeCorrected(w, inPlace)
-			return err
-		})
-	}
+	do, e := r.collectCorrections()
+	_, err = datasets.FixTo(context.Background(), r.Out, r.ManifestFile, r.Manifest, do)
 	if err != nil {
 		return e, fmt.Errorf("review: %w", err)
 	}
@@ -190,7 +159,8 @@ func (r *Reviewer) getExport(w http.ResponseWriter, _ *http.Request) {
 	var file bytes.Buffer
 	format, err := datasets.FormOf(r.ManifestFile)
 	if err == nil {
-		_, err = r.writeCorrected(&file, true)
+		do, _ := r.collectCorrections()
+		_, err = datasets.Fix(&file, r.ManifestFile, r.Manifest, do)
 	}
 	if err != nil {
 		answerError(w, err)

@@ -63,7 +63,7 @@ func Open(f Files, host embedding.Host) (r *Reviewer, closeAll func() error, err
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, By: f.By, Reviewer: f.Reviewer,
 		Missing: f.Missing, KeepOrder: f.KeepOrder, Work: f.Work}
 	images := imageroot.Resolve(f.Root, f.Manifest)
-	if _, err = f.CheckOut(); err != nil {
+	if err = f.CheckOut(); err != nil {
 		return nil, nil, err
 	}
 	if conf.Manifest, err = f.readManifest(); err != nil {
@@ -157,6 +157,7 @@ func Export(f Files) (e Exported, err error) {
 		return e, err
 	}
 	defer r.Decisions.Close()
+	r.Moving = func(to map[string]string) error { return FollowMoves(f.decisionsFile(), to) }
 	if f.List != "" {
 		if err := atomicfile.Write(f.List, r.writeList); err != nil {
 			return e, fmt.Errorf("review: %w", err)
@@ -165,10 +166,19 @@ func Export(f Files) (e Exported, err error) {
 	return r.Write()
 }
 
+// FollowMoves copies the decisions in a file to the new paths of images that are about to be moved.
+func FollowMoves(file string, to map[string]string) error {
+	s, err := decisions.Open(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.FollowMoves(to), s.Close())
+}
+
 // openCopy opens a review of a copy of the decisions, which a server may hold.
 func (f Files) openCopy() (r *Reviewer, err error) {
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, By: f.By}
-	if _, err = f.CheckOut(); err != nil {
+	if err = f.CheckOut(); err != nil {
 		return nil, err
 	}
 	file := f.decisionsFile()

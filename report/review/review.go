@@ -44,6 +44,8 @@ type Config struct {
 	Missing      Missing           // commands that create missing inputs
 	KeepOrder    bool              // keep the audit's order: do not learn from decisions
 	Work         *Work             // what the page can start; nil: nothing
+
+	Moving func(to map[string]string) error // see datasets.FolderOut
 }
 
 // View is the name of a view of the page.

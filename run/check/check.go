@@ -15,7 +15,6 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/datasets/location"
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/text"
@@ -415,18 +414,4 @@ func (r *Result) Galleries() (list []inspect.Gallery) {
 		}
 	}
 	return list
-}
-
-// Place returns the function that finds the file and the line of an image, for [List]. In a folder of images, the file
-// is the image. first is the line of a table's first row; 0: the source has no lines.
-func Place(source location.Source, folder bool, first int) func(path string, row int) (string, int) {
-	return func(path string, row int) (string, int) {
-		switch {
-		case folder && path != "":
-			return source.Join(path).String(), 0
-		case first > 0 && row >= 0:
-			return source.String(), row + first
-		}
-		return source.String(), 0
-	}
 }

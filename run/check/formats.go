@@ -23,7 +23,7 @@ var Formats = map[string]func(r *Result, w io.Writer, winnow string) error{
 }
 
 // FormatNames lists the formats as they are described.
-const FormatNames = "text, json, sarif, junit, github, gitlab"
+var FormatNames = []string{"text", "json", "sarif", "junit", "github", "gitlab"}
 
 // level returns error for findings that fail, otherwise warning.
 func (f *Finding) level() string {

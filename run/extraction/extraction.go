@@ -3,10 +3,12 @@
 package extraction
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,6 +53,7 @@ type Host struct {
 	Images    func() (observe func(backbone.Progress), end func()) // shows progress
 	GPUMemory int64                                                // limit in bytes; 0: none
 	Winnow    string                                               // version of the program, recorded in the store
+	Stores    []string                                             // folders of stores that [Extraction.CopyStore] uses
 }
 
 // Complete returns the host with defaults for the functions that are nil.
@@ -134,13 +137,40 @@ func (e *Extraction) hasChangedImages(ctx context.Context, h Host) (bool, error)
 		return false, err
 	}
 	noted := e.readSeenRecord(h, SeenFile, old.Key.Images, old.Sum)
-	dated := func(file string) bool { return file == "" || strings.HasSuffix(file, "Z") } // false for a .zip entry
-	if slices.ContainsFunc(now, func(file string) bool { return !dated(file) }) ||
-		slices.ContainsFunc(noted, func(file string) bool { return !dated(file) }) {
+	if !areDated(now) || !areDated(noted) {
 		return false, nil
 	}
 	_, _, news, gone := e.compareRecords(old, noted, now)
 	return news != "" || gone != "", nil
+}
+
+// areDated reports whether a record of files has times, unlike that of a .zip file's entries.
+func areDated(record []string) bool {
+	return !slices.ContainsFunc(record, func(file string) bool { return file != "" && !strings.HasSuffix(file, "Z") })
+}
+
+// CopyStore copies the first of h.Stores that has the features of these images to the folder Out, unless Out exists,
+// and returns its folder. It copies only stores that record the image files, so that Store notices changed images.
+func (e *Extraction) CopyStore(h Host) (from string, err error) {
+	if _, err := os.Stat(e.Out); err == nil || regular.OnlyFiles(e.Root) {
+		return "", nil
+	}
+	for _, dir := range h.Stores {
+		old, err := features.Open(dir)
+		if err != nil || old.Key.Differs(e.Key()) != "" {
+			continue
+		}
+		s, err := readSeen(dir, SeenFile)
+		if err != nil || s.Features != old.Sum || !areDated(s.Files) {
+			continue
+		}
+		partial := e.Out + ".partial"
+		if err = cmp.Or(os.RemoveAll(partial), os.CopyFS(partial, os.DirFS(dir))); err == nil {
+			err = os.Rename(partial, e.Out)
+		}
+		return dir, err
+	}
+	return "", nil
 }
 
 // makeOutStore makes the store in the folder Out.

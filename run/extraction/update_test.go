@@ -311,3 +311,21 @@ func TestRunSeesChanges(t *testing.T) {
 		t.Error("an unfinished store is left")
 	}
 }
+
+// TestCopyStore checks that the features of an earlier command are used, except those of images that changed since.
+func TestCopyStore(t *testing.T) {
+	a := newAlbum(t, 6)
+	if _, err := a.update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a.draw(2, 40)
+	a.host.Stores, a.seen = []string{t.TempDir(), a.out}, 0
+	e := a.extraction(filepath.Join(t.TempDir(), "features"))
+	from, err := e.CopyStore(a.host)
+	if err != nil || from != a.out {
+		t.Fatalf("copied from %q: %v", from, err)
+	}
+	if _, err := e.Store(t.Context(), a.host); err != nil || a.seen != 1 {
+		t.Errorf("%d images embedded, expected the changed one: %v", a.seen, err)
+	}
+}

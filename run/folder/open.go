@@ -79,6 +79,7 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	if r.Listed, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{Root: root}); err != nil {
 		return nil, hint.With(err, "if it moved, name it with %s", config.Key("data.manifest"))
 	}
+	var checked map[int]datasets.Checked
 	if r.Given = r.Listed; o.Manifest.IsZero() {
 		decided, err := ReadDecisions(dir)
 		if err != nil {
@@ -89,11 +90,11 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", filepath.Join(dir, DecisionsFile), err)
 			}
-			r.Given, r.Decided = made, m.Decisions()
+			r.Given, r.Decided, checked = made, m.Decisions(), m.At
 		}
 	}
 	if r.Manifest = r.Given; o.Manifest.IsZero() {
-		r.Manifest, _ = r.Given.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
+		r.Manifest, _ = r.Given.WithValidation(r.Config.Validation.Share(), r.Config.Seed, checked)
 	}
 	if err := r.settleSplits(); err != nil {
 		return nil, err

@@ -29,8 +29,8 @@ type Kind struct {
 	first any // the first cell that is not done
 }
 
-// mostTimed is the number of kinds of cells that are timed; others are assumed to take the mean time.
-const mostTimed = 24
+// mostTiming is the time after which no further kind of cells is timed; others are assumed to take the mean time.
+const mostTiming = 5 * time.Second
 
 // Plan counts the cells, and times a few steps of one cell of each kind that is left. A kind that cannot be timed is an
 // error; with KeepGoing, only if no kind can be timed.
@@ -54,10 +54,10 @@ func (g *Grid[C, O]) Plan(ctx context.Context) (Plan, error) {
 		kind.first = cmp.Or(kind.first, any(cell))
 		p.Left++
 	}
-	timed, steps, seconds := 0, 0, 0.0
+	timed, steps, seconds, start := 0, 0, 0.0, time.Now()
 	var failed error
-	for _, kind := range p.Kinds[:min(len(p.Kinds), mostTimed)] {
-		if kind.first == nil || g.Time == nil {
+	for _, kind := range p.Kinds {
+		if kind.first == nil || g.Time == nil || timed > 0 && time.Since(start) > mostTiming {
 			continue
 		}
 		cost, err := g.Time(ctx, kind.first.(C))

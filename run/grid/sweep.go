@@ -203,7 +203,7 @@ func (s *Sweep) holdOut() error {
 		if s.heldOut != "" && c.cfg.Validation.Share() > 0 {
 			continue
 		}
-		_, held := s.data.WithValidation(c.cfg.Validation.Share(), c.seed)
+		_, held := s.data.WithValidation(c.cfg.Validation.Share(), c.seed, nil)
 		if held.Images == 0 {
 			return hint.With(fmt.Errorf("sweep: %s: found no labelled image in the split validation, and none to "+
 				"hold out by %s: expected images to choose the best by", c.cfg.Data.Manifest, key), "make a split: "+

@@ -25,8 +25,7 @@ type Decided struct {
 	File  string `json:"file"`
 	Right int    `json:"right"`
 	Wrong int    `json:"wrong"`
-	None  int    `json:"no_class"`           // part of Wrong: images that belong to no class
-	Other int    `json:"imported,omitempty"` // part of Right and Wrong: images that another program chose
+	None  int    `json:"no_class"` // part of Wrong: images that belong to no class
 	// Changed counts images whose file changed since the decision; the decision is ignored.
 	Changed int `json:"picture_changed,omitempty"`
 	Stale   int `json:"label_changed"` // images whose given label changed since the decision, which is ignored
@@ -87,9 +86,6 @@ func (a *Report) learnFromDecisions(ctx context.Context, note func(string, ...an
 			} else {
 				d.Label = classes[k.Label]
 			}
-		}
-		if k.Elsewhere {
-			c.Other++
 		}
 		taught = append(taught, d)
 	}
@@ -272,8 +268,7 @@ func (a *Report) settleChecked() {
 }
 
 // findRandomChecks counts the decisions about the images that winnow studio --check draws: the [Checked] images whose
-// paths have the smallest SHA-256 sums. It returns nil if one of these images has no decision, or only a decision
-// imported from another program.
+// paths have the smallest SHA-256 sums. It returns nil if one of these images has no decision.
 func (a *Report) findRandomChecks(at map[int]datasets.Checked) *Random {
 	drawn, sums := features.AllRows(len(a.Images)), make([][sha256.Size]byte, len(a.Images))
 	for i := range a.Images {
@@ -283,7 +278,7 @@ func (a *Report) findRandomChecks(at map[int]datasets.Checked) *Random {
 	r, given := &Random{}, 0 // labels of drawn images that were wrong when they were checked
 	for _, i := range drawn[:min(Checked, len(drawn))] {
 		k, ok := at[a.ids[a.Images[i].Row]]
-		if !ok || k.Elsewhere {
+		if !ok {
 			return nil
 		}
 		if r.Images++; !k.Right {
@@ -356,12 +351,7 @@ func (c *Decided) Sentences() (list []string) {
 		said := fmt.Sprintf("Checked: %s, %d of them wrong (%s); they are not flagged again, and they help to "+
 			"score the others", text.Plural(n, "label"), c.Wrong, text.Line(c.File))
 		list = append(list, said+".")
-		switch {
-		case c.Random != nil:
-		case c.Other == n:
-			list = append(list, "How the checked images were chosen is unknown: they improve the scores, but give no "+
-				"estimate of how many other labels are wrong.")
-		default:
+		if c.Random == nil {
 			list = append(list, fmt.Sprintf("Not all checked images were drawn at random: they improve the scores, "+
 				"but give no estimate of how many other labels are wrong; checks of %d random images would.", Checked))
 		}

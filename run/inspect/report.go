@@ -25,7 +25,7 @@ type Report struct {
 	Asked bool    `json:"rate_asked_for,omitempty"` // the user set Rate; else each flagged label is probably wrong
 	// CalledWrong is the number of flagged labels. ExpectedWrong is the expected number of all wrong labels, many of
 	// them not flagged: the sum of their probabilities; nil if unknown.
-	CalledWrong   int      `json:"called_wrong"`
+	CalledWrong   int      `json:"flagged"`
 	ExpectedWrong *float64 `json:"expected_wrong"`
 	// Alike reports that label errors spread evenly over all classes, by a test; the interval of Noise then assumes it.
 	Alike bool `json:"mistakes_alike"`
@@ -41,7 +41,7 @@ type Report struct {
 	Classes  []Class           `json:"classes"`
 	Looked   bool              `json:"pictures_measured"` // the images were read, and Images lists their problems
 	// Groups holds the groups of duplicates. An image refers to its group by a number from 1.
-	Groups []datasets.Duplicates `json:"copy_groups"`
+	Groups []datasets.Duplicates `json:"duplicate_groups"`
 
 	Reading *datasets.Reading `json:"reading,omitempty"` // how the source was read, and which files were left out
 

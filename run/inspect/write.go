@@ -22,6 +22,8 @@ type Files struct {
 	Cut        audit.Cut
 	Relabel    bool // in Clean, relabel the suspects instead of dropping them
 	Top        int  // number of suspects to print
+
+	Moving func(to map[string]string) error // see datasets.FolderOut
 }
 
 // Save writes the files.
@@ -130,7 +132,8 @@ func (a *Report) writeCorrected(ctx context.Context, f Files) (did datasets.Fixe
 		}
 	}
 	if datasets.IsFolderOut(f.Clean) {
-		did, folder, err = datasets.FixFolder(ctx, datasets.FolderOut{Path: f.Clean, By: f.By}, a.from, a.source, made)
+		did, folder, err = datasets.FixFolder(ctx, datasets.FolderOut{Path: f.Clean, By: f.By, Moving: f.Moving},
+			a.from, a.source, made)
 	} else {
 		did, err = datasets.FixTo(ctx, f.Clean, a.from, a.source, made)
 	}

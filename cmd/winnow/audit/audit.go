@@ -19,6 +19,7 @@ import (
 	"winnow/backbone"
 	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/training"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/internal/budget"
@@ -64,9 +65,8 @@ func Command() *cli.Command {
 				"on the other folds, and how fast these learn each label; fine-tune the whole network, or from "+
 				"`STAGE` on, as in "+
 				"winnow train"),
-			term.Flag(&o.In.Tuning.Augment, "augment", "--finetune: augment images by the recipe `NAME`, as in winnow "+
-				"train",
-				"chosen by the images"),
+			term.OneOf(term.Flag(&o.In.Tuning.Augment, "augment", "--finetune: augment images by the recipe `NAME`",
+				"chosen by the images"), training.Augmentations()...),
 			term.Flag(&o.In.Tuning.Minutes, "minutes", "--finetune: train the networks for at most about `N` minutes",
 				fmt.Sprint(crossfit.Minutes)),
 			term.Flag(&o.Audit.Seed, "seed", "seed `N` of the folds and of the resampling behind the interval"),
@@ -168,6 +168,9 @@ func judgeInput(ctx context.Context, p *term.Program, o Options, h inspect.Host)
 // printAudit writes the audit's files and prints a summary. watch shows the progress of writing images.
 func printAudit(ctx context.Context, p *term.Program, o Options, a *inspect.Report,
 	watch func(what string) (at func(done, total int), end func())) error {
+	if o.Decisions != "" {
+		o.Moving = func(to map[string]string) error { return review.FollowMoves(o.Decisions, to) }
+	}
 	if err := a.Save(ctx, o.Files, p.Note); err != nil {
 		return err
 	}

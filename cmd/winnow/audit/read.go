@@ -204,30 +204,16 @@ const examples = 3
 // manifest is that of another format than the manifest's, if two outputs have the same path, or if an output would
 // overwrite the audited manifest.
 func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
-	folderOut := datasets.IsFolderOut(o.Clean)
-	if folderOut {
-		if err := (datasets.FolderOut{Path: o.Clean, By: o.By}).Check(manifest); err != nil {
-			return err
-		}
-	} else if o.By != "" {
-		return term.Misused("--by is for a folder, and %s is a file: end its name in /", o.Clean)
-	} else if o.Clean != "" {
-		form, err := datasets.FormOf(manifest)
-		if err != nil {
-			return err
-		}
-		ending := strings.ToLower(filepath.Ext(o.Clean))
-		lines := ending == ".jsonl" || ending == ".ndjson"
-		if !slices.Contains(review.Endings[form], ending) && (form == datasets.COCO ||
-			lines != (form == datasets.JSONL) && (lines || ending == ".csv")) {
-			return term.Misused("--clean: %s is %s: the corrected copy must end in %s, found %s", manifest, form,
-				strings.Join(review.Endings[form], " or "), ending)
-		}
+	if o.By != "" && o.Clean == "" {
+		return term.Misused("--by needs --clean FOLDER/")
+	}
+	if err := (review.Files{Out: o.Clean, By: o.By, Manifest: manifest}).CheckOut(); err != nil {
+		return err
 	}
 	var to []term.Target
 	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "clean", Path: o.Clean},
 		{Flag: "out", Path: o.Page}} {
-		if f.Path != "" && !(folderOut && f.Flag == "clean") {
+		if f.Path != "" && !(f.Flag == "clean" && datasets.IsFolderOut(o.Clean)) {
 			to = append(to, f)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
-	"winnow/internal/catalog"
 	"winnow/report"
 	"winnow/report/review"
 	"winnow/run/check"
@@ -58,7 +57,7 @@ func Command() *cli.Command {
 			term.Flag(&o.Update, "update-baseline", "write all present findings to --baseline"),
 			term.Flag(&since, "since", "leave out findings about images that did not change since `OLD`, an earlier "+
 				"manifest or folder"),
-			term.Flag(&o.Format, "format", "print the findings as `FORMAT`: "+check.FormatNames),
+			term.OneOf(term.Flag(&o.Format, "format", "print the findings as `FORMAT`"), check.FormatNames...),
 			term.Flag(&o.Out, "out,o", "write the findings in --format to `FILE`, and print them as text"),
 			term.Flag(&o.HTML, "html", "write a page with the images of the findings to `FILE`"),
 			term.Flag(&o.Decisions, "decisions", "use the decisions made in winnow studio, `FILE`.decisions.db"),
@@ -79,11 +78,7 @@ func Command() *cli.Command {
 			if o.Gate, err = check.ParseGate(failOn); err != nil {
 				return o, term.Misused("--fail-on: %w", err)
 			}
-			formats := strings.Split(check.FormatNames, ", ")
 			switch by := audit.Named(o.Scorer); {
-			case !slices.Contains(formats, o.Format):
-				return o, term.Misused("--format: %q is no format%s, expected %s", o.Format,
-					catalog.Ask(o.Format, formats), check.FormatNames)
 			case !slices.Contains(audit.Names(), by.Name) || !by.Probability:
 				return o, term.Misused("--scorer: found %q, expected a scorer that returns probabilities, such as "+
 					"fitted or combined (winnow list scorers)", o.Scorer)
@@ -165,15 +160,25 @@ func (o Options) checkFiles(p *term.Program) (known *check.Baseline, err error) 
 	return check.ReadBaseline(o.Baseline, o.Update)
 }
 
-// placeFindings returns the function that finds the file and the line of an image.
+// placeFindings returns the function that finds the file and the line of an image: in a folder the image, otherwise the
+// manifest with the row's line in a table.
 func (o Options) placeFindings(ctx context.Context) (func(path string, row int) (string, int), error) {
 	layout, err := datasets.LayoutOf(ctx, o.In.Images)
-	if err != nil || layout != datasets.File {
-		return check.Place(o.In.Images, layout == datasets.Folder, 0), err
+	first := 0
+	if err == nil && layout == datasets.File {
+		var form datasets.Format
+		form, err = datasets.FormOf(o.In.Images)
+		first = map[datasets.Format]int{datasets.CSV: 2, datasets.JSONL: 1, datasets.PRISM: 1}[form]
 	}
-	form, err := datasets.FormOf(o.In.Images)
-	first := map[datasets.Format]int{datasets.CSV: 2, datasets.JSONL: 1, datasets.PRISM: 1}
-	return check.Place(o.In.Images, false, first[form]), err
+	return func(path string, row int) (string, int) {
+		switch {
+		case layout == datasets.Folder && path != "":
+			return o.In.Images.Join(path).String(), 0
+		case first > 0 && row >= 0:
+			return o.In.Images.String(), row + first
+		}
+		return o.In.Images.String(), 0
+	}, err
 }
 
 // printFindings prints the findings and writes the files.

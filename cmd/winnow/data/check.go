@@ -74,7 +74,7 @@ func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
 	if err != nil {
 		return err
 	}
-	sums, reasons, err := r.d.Look(ctx, 0, len(r.d.Samples),
+	sums, reasons, err := r.d.Look(ctx,
 		func(path string) ([sha256.Size]byte, error) { return backbone.Inspect(root, path) }, progress)
 	if err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
-	"winnow/internal/catalog"
 	"winnow/run"
 )
 
@@ -28,12 +27,11 @@ func corruptCommand() *cli.Command {
 		Description: corruptHelp,
 		Flags: []cli.Flag{
 			term.Flag(&o.Out, "out,o", "manifest `FILE` to write; required"),
-			term.Flag(&o.Noise.Model, "noise", "`MODEL` of the noise: "+strings.Join(run.NoiseModels(), ", ")),
+			term.OneOf(term.Flag(&o.Noise.Model, "noise", "`MODEL` of the noise"), run.NoiseModels()...),
 			term.Flag(&o.Noise.Rate, "noise-rate", "share of labels to change, `P` in [0, 1); required"),
 			term.Flag(&o.Split, "split", "the `SPLIT` to corrupt"),
-			term.Flag(&o.Noise.Count, "count", "symmetric: `HOW` labels are drawn: independently (independent), a "+
-				"fixed share of "+
-				"all (exact) or of each class (per-class)"),
+			term.OneOf(term.Flag(&o.Noise.Count, "count", "symmetric: `HOW` labels are drawn, independently or a "+
+				"fixed share of all or of each class"), datasets.Independent, datasets.Exact, datasets.PerClass),
 			term.Flag(&o.Noise.Own, "own", "symmetric: draw from all classes, including the label's own"),
 			term.Flag(&o.Features, "features", "small-cluster, human-like: feature store `DIR` of the images"),
 			term.Flag(&o.Noise.OneShot, "one-shot", "small-cluster: move clusters only to undivided classes"),
@@ -72,10 +70,6 @@ func readCorrupt(c *cli.Context, o *CorruptOptions) (err error) {
 	if o.Split, err = datasets.ParseSplit(o.Split); err != nil {
 		return term.Misused("--split: %w", err)
 	}
-	if !slices.Contains(run.NoiseModels(), o.Noise.Model) {
-		return term.Misused("data corrupt: --noise: %q is unknown%s, expected %s", o.Noise.Model,
-			catalog.Ask(o.Noise.Model, run.NoiseModels()), strings.Join(run.NoiseModels(), ", "))
-	}
 	for _, f := range noiseFlags {
 		reads := slices.Contains(f.models, o.Noise.Model)
 		if c.IsSet(f.flag) && !reads {
@@ -86,10 +80,6 @@ func readCorrupt(c *cli.Context, o *CorruptOptions) (err error) {
 			return term.Misused("data corrupt: --noise %s needs --features, a folder written by winnow extract",
 				o.Noise.Model)
 		}
-	}
-	counts := []string{datasets.Independent, datasets.Exact, datasets.PerClass}
-	if count := o.Noise.Count; !slices.Contains(counts, count) {
-		return term.Misused("--count: %q is unknown, expected %s, %s or %s", count, counts[0], counts[1], counts[2])
 	}
 	if o.Noise.Similar < 1 {
 		return term.Misused("--similar: found %d, expected 1 or more", o.Noise.Similar)

@@ -28,14 +28,13 @@ func importCommand() *cli.Command {
 		Description: importHelp,
 		Flags: append([]cli.Flag{
 			term.Required(term.OutFlag("manifest `FILE` to write")),
-			&cli.StringFlag{Name: "format", Value: "auto",
-				Usage: "format `NAME` of SOURCE: auto, folders, classes, csv, tsv, jsonl, prism, coco, " +
-					"labelstudio, webdataset, parquet"},
+			term.OneOf(&cli.StringFlag{Name: "format", Value: "auto", Usage: "format `NAME` of SOURCE"}, "auto",
+				"folders", "classes", "csv", "tsv", "jsonl", "prism", "coco", "labelstudio", "webdataset", "parquet"),
 			&cli.StringFlag{Name: "strip-prefix", Usage: "remove `TEXT` from the start of every path"},
 			&cli.StringFlag{Name: "split", Usage: "divide the images among splits: `SPLIT=SHARE,...`, where " +
 				"shares sum to 1"},
-			&cli.StringFlag{Name: "by", Value: "class",
-				Usage: "`UNIT` that --split divides: the classes (class) or the images of each class (image)"},
+			term.OneOf(&cli.StringFlag{Name: "by", Value: "class",
+				Usage: "`UNIT` that --split divides, the classes or the images of each class"}, "class", "image"),
 			&cli.Float64Flag{Name: "crop-margin",
 				Usage: "boxes: enlarge each crop on every side by `SHARE` of the box's sides"},
 			&cli.IntFlag{Name: "min-box", DefaultText: "1",
@@ -99,9 +98,6 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	}
 	if !c.Args().Present() {
 		return o, term.Misused("a source is missing: winnow data import SOURCE... --out FILE")
-	}
-	if by := c.String("by"); by != "class" && by != "image" {
-		return o, term.Misused("--by: %q is unknown, expected class or image", by)
 	}
 	names := term.Columns(c)
 	for _, arg := range c.Args().Slice() {

@@ -59,8 +59,8 @@ func Command() *cli.Command {
 			&cli.StringFlag{Name: "views", Value: backbone.CenterName,
 				Usage: "the `VIEWS` of each image: center, center+flip, N*RECIPE, …"},
 			term.SeedFlag("seed `N` of random views"),
-			&cli.StringFlag{Name: "dtype", Value: features.Float32,
-				Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
+			term.OneOf(&cli.StringFlag{Name: "dtype", Value: features.Float32,
+				Usage: "store numbers of `TYPE`, in half the space or not"}, features.Float32, features.Float16),
 			&cli.StringFlag{Name: "batch", Value: autoBatch,
 				Usage: "`N` images per network run; auto: as many as fit in memory, at most 32 (256 on a GPU)"},
 			&cli.IntFlag{Name: "workers", DefaultText: "one per core", Usage: "`N` images decoded at the same time"},
@@ -116,9 +116,6 @@ func readExtract(c *cli.Context) (o Options, err error) {
 	}
 	if o.Extract.Views, err = backbone.ParseViews(c.String("views"), c.Uint64("seed")); err != nil {
 		return o, term.Misused("--views: %w", err)
-	}
-	if o.DType != features.Float32 && o.DType != features.Float16 {
-		return o, term.Misused("--dtype: found %q, expected %s or %s", o.DType, features.Float32, features.Float16)
 	}
 	return o, nil
 }

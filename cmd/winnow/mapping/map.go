@@ -16,7 +16,6 @@ import (
 	"winnow/cmd/winnow/training"
 	"winnow/datasets"
 	"winnow/eval/tsne"
-	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/report"
 	"winnow/run/folder"
@@ -43,8 +42,8 @@ func newMapCommand(call term.Call[Options]) *cli.Command {
 				Usage: "write `FILE`.svg (a drawing), .csv (coordinates); may be repeated"},
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query and gallery, or validation",
 				Usage: "`SPLIT,...` to draw, or all"},
-			&cli.StringFlag{Name: "color", Value: report.ColourLabel,
-				Usage: "colour the points by `PROPERTY`: " + strings.Join(colourings, ", ")},
+			term.OneOf(&cli.StringFlag{Name: "color", Value: report.ColourLabel,
+				Usage: "colour the points by `PROPERTY`"}, colourings...),
 			&cli.StringFlag{Name: "audit",
 				Usage: "`FILE`.csv of winnow audit, for --color suspect"},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
@@ -101,9 +100,6 @@ func (o Options) checkMapOptions() error {
 	}
 	d := o.Draw
 	switch {
-	case !slices.Contains(colourings, d.Colour):
-		return term.Misused("--color: found %q%s, expected one of %s", d.Colour, catalog.Ask(d.Colour, colourings),
-			strings.Join(colourings, ", "))
 	case d.Colour == report.ColourSuspect && o.Audit == "":
 		return hint.With(term.Misused("--color %s: found no --audit, expected a list of winnow audit", d.Colour),
 			"make it: winnow audit RUN --out suspects.csv")

@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
-	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/models/architecture"
 )
@@ -21,7 +20,8 @@ func newCommand() *cli.Command {
 			"   winnow models new digits --arch lenet --seed 1\n" +
 			"   winnow train --model digits --finetune all ...",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "arch", Usage: "`NETWORK` of winnow list architectures; required"},
+			term.Required(term.OneOf(&cli.StringFlag{Name: "arch", Usage: "`NETWORK` to make"},
+				architecture.Names()...)),
 			term.SeedFlag("`SEED` of the weights"),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "NAME.onnx next to the registry",
 				Usage: "ONNX `FILE` to write"},
@@ -47,7 +47,7 @@ func readNew(c *cli.Context) (NewOptions, error) {
 func makeNew(_ context.Context, p *term.Program, r *models.Registry, o NewOptions) error {
 	net, err := architecture.Find(o.Architecture)
 	if err != nil {
-		return hint.With(err, "winnow list architectures lists all architectures")
+		return err
 	}
 	e := models.Entry{
 		Name: o.Name, Input: architecture.Input, Output: architecture.Output, Preprocessing: net.Preprocessing,

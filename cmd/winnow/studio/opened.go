@@ -35,7 +35,7 @@ func (s *opened) openSet(o Options) error {
 	if err != nil {
 		return err
 	}
-	r.Next = listNextCommands(o)
+	r.Next = listNextCommands(o, r.Out, r.Out != "")
 	s.o, s.r, s.page, s.closes = o, r, r.Handler(), closes
 	return nil
 }

@@ -194,11 +194,11 @@ func featuresOf(list string) string {
 
 // checkOut returns an error if Out has an ending that cannot be written, or a written file is also read.
 func checkOut(p *term.Program, f review.Files) error {
-	if _, err := f.CheckOut(); err != nil || f.Out == "" {
+	if err := f.CheckOut(); err != nil || f.Out == "" {
 		return err
 	}
 	var targets []term.Target
-	if !f.IsFolderOut() {
+	if !datasets.IsFolderOut(f.Out) {
 		targets = append(targets, term.Target{Flag: "out", Path: f.Out})
 	}
 	if f.List != "" {

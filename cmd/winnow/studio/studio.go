@@ -3,6 +3,7 @@
 package studio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,16 +96,15 @@ func listFlags() []cli.Flag {
 // anyPort is the address of a free port that only this machine reaches.
 const anyPort = "127.0.0.1:0"
 
-// listNextCommands returns the commands that continue with the decisions: to write the corrected list, if the server
-// does not, and to train on it.
-func listNextCommands(o Options) (list []string) {
+// listNextCommands returns the commands that continue with the decisions: to write the corrected labels to out, unless
+// they are written, and to train on them.
+func listNextCommands(o Options, out string, written bool) (list []string) {
 	columns := []string{}
 	for flag, name := range term.Named(o.Columns) {
 		columns = append(columns, flag, name)
 	}
-	out := o.Out
-	if out == "" {
-		out = "fixed.csv"
+	out = cmp.Or(out, "fixed.csv")
+	if !written {
 		write := append([]string{"winnow", "decisions", "export", o.Manifest.String()}, columns...)
 		if o.Decisions != "" {
 			write = append(write, "--decisions", o.Decisions)
@@ -193,7 +193,7 @@ func runStudio(ctx context.Context, p *term.Program, o Options) (err error) {
 		}
 		p.Note("%s", strings.TrimRight(written.Text(), "\n"))
 	}
-	for _, command := range r.Next {
+	for _, command := range listNextCommands(o, r.Out, o.Out != "") {
 		p.Note("next: %s", command)
 	}
 	return nil

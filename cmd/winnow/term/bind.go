@@ -2,7 +2,10 @@ package term
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"winnow/internal/catalog"
 
 	"github.com/urfave/cli/v2"
 )
@@ -36,6 +39,20 @@ func Flag(field any, names, usage string, unset ...string) cli.Flag {
 			Action: setGiven(func(v float64) { *to = &v })}
 	}
 	panic(fmt.Sprintf("term: a flag cannot be bound to a %T", field))
+}
+
+// OneOf makes all values of a flag but the listed ones misuse, and lists them in its usage.
+func OneOf(flag cli.Flag, values ...string) *cli.StringFlag {
+	f := flag.(*cli.StringFlag)
+	f.Usage += ": " + strings.Join(values, ", ")
+	f.Action = func(c *cli.Context, found string) error {
+		if i := slices.IndexFunc(values, func(v string) bool { return strings.EqualFold(v, found) }); i >= 0 {
+			return c.Set(f.Name, values[i])
+		}
+		return Misused("--%s: found %q%s, expected %s", f.Name, found, catalog.Ask(found, values),
+			strings.Join(values, ", "))
+	}
+	return f
 }
 
 // setGiven returns the flag's action, which the library calls with the value if the flag is given.

@@ -88,6 +88,7 @@ func KeepInput(c *cli.Context, inputs ...string) error {
 
 // ByFlag returns the flag --by, for a folder of images named by another flag.
 func ByFlag(flag string) cli.Flag {
-	return &cli.StringFlag{Name: "by", DefaultText: datasets.ByCopy, Usage: fmt.Sprintf("--%s FOLDER/: put images "+
-		"there by `WAY`: copy, hardlink, symlink; or move them within their own folder", flag)}
+	return OneOf(&cli.StringFlag{Name: "by", DefaultText: datasets.ByCopy, Usage: fmt.Sprintf("--%s FOLDER/: put "+
+		"images there, or move them within their own folder, by `WAY`", flag)}, datasets.ByCopy, datasets.ByHardlink,
+		datasets.BySymlink, datasets.ByMove)
 }

@@ -1,8 +1,6 @@
 package term
 
 import (
-	"strings"
-
 	"github.com/urfave/cli/v2"
 
 	"winnow/models"
@@ -12,7 +10,7 @@ import (
 func PreprocessingFlags() []cli.Flag {
 	const theModels = "the model's or the preset's" // the default if a flag is not given; 0 is a value
 	return []cli.Flag{
-		&cli.StringFlag{Name: "preset", Usage: "prepare images as for `NAME`: " + strings.Join(models.Presets(), ", ")},
+		OneOf(&cli.StringFlag{Name: "preset", Usage: "prepare images as for `NAME`"}, models.Presets()...),
 		&cli.StringFlag{Name: "output",
 			Usage: "`TENSOR` to use as the feature, or for a vision transformer cls, mean or pooled (default: found " +
 				"in the graph)"},
@@ -23,8 +21,8 @@ func PreprocessingFlags() []cli.Flag {
 		&cli.IntFlag{Name: "crop", DefaultText: theModels, Usage: "side of the network's input, `PIXELS`"},
 		&cli.GenericFlag{Name: "size", Value: new(models.Size), DefaultText: theModels,
 			Usage: "`HEIGHTxWIDTH` of the network's input (256x128) if its file leaves it open; sets the resize"},
-		&cli.StringFlag{Name: "interpolation", Usage: "`METHOD` of resizing: bilinear, bicubic or lanczos"},
-		&cli.StringFlag{Name: "channels", Usage: "`ORDER` of the colours: RGB, BGR or L (grey)"},
+		OneOf(&cli.StringFlag{Name: "interpolation", Usage: "`METHOD` of resizing"}, "bilinear", "bicubic", "lanczos"),
+		OneOf(&cli.StringFlag{Name: "channels", Usage: "`ORDER` of the colours, L for grey"}, "RGB", "BGR", "L"),
 		&cli.Float64Flag{Name: "scale", DefaultText: theModels,
 			Usage: "multiply each byte by `X` first (1, or 0.00392157 for 1/255)"},
 		&cli.GenericFlag{Name: "mean", Value: new(models.Floats),

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -137,7 +138,9 @@ func (p *Program) showExtraction() (observe func(backbone.Progress), end func())
 
 // Host returns the callbacks and settings that an extraction needs.
 func (p *Program) Host() extraction.Host {
+	stores, _ := filepath.Glob("*.features") // where winnow audit keeps them, for example
 	return extraction.Host{
+		Stores:    stores,
 		Runtime:   p.OpenRuntime,
 		Note:      p.Note,
 		Images:    p.showExtraction,

@@ -16,15 +16,20 @@ import (
 	"winnow/run/folder"
 )
 
+// Augmentations returns the names of the augmentations.
+func Augmentations() (names []string) {
+	for _, r := range backbone.Recipes() {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
 // RunFlags returns the flags for the configuration of a training.
 func RunFlags() (flags []cli.Flag) {
 	d := config.Default()
-	var losses, augmentations []string
+	var losses []string
 	for _, l := range d.Losses {
 		losses = append(losses, l.Term())
-	}
-	for _, r := range backbone.Recipes() {
-		augmentations = append(augmentations, r.Name)
 	}
 	about := map[string]struct{ usage, unset string }{
 		"manifest": {"manifest `FILE`, or folder of photos", ""},
@@ -35,7 +40,7 @@ func RunFlags() (flags []cli.Flag) {
 			"the best installed backbone"},
 		"backbone-lr": {"learning rate `RATE` of the backbone; auto: find it by a range test",
 			fmt.Sprint(d.BackboneSolver.LR, "; for an untrained network 0.001, with cross entropy 0.003")},
-		"augment": {"augment training images by `RECIPE`: auto, " + strings.Join(augmentations, ", "),
+		"augment": {"augment training images by `RECIPE`",
 			"flip for colour images if the whole network is trained, otherwise none"},
 		"cache-limit": {"keep at most `SIZE` of decoded images, or of outputs of the frozen layers, in memory: " +
 			"512MiB, 2GiB, or 0 for no cache", d.Finetune.CacheLimit.String()},
@@ -79,7 +84,10 @@ func RunFlags() (flags []cli.Flag) {
 		case config.Switch:
 			flags = append(flags, &cli.BoolFlag{Name: f.Name, Usage: a.usage, DefaultText: a.unset})
 		default:
-			flags = append(flags, &cli.StringFlag{Name: f.Name, Usage: a.usage, DefaultText: a.unset})
+			flag := &cli.StringFlag{Name: f.Name, Usage: a.usage, DefaultText: a.unset}
+			if flags = append(flags, flag); f.Name == "augment" {
+				term.OneOf(flag, append(Augmentations(), config.AutoAugmentation)...)
+			}
 		}
 	}
 	return flags

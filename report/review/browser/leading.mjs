@@ -44,7 +44,7 @@ export const leading = [
       }
       assert.match(await page.locator("#grid .empty").textContent(), /All suspects are decided\..*relabelled/);
       await page.screenshot({ path: `${shots}/leading.png` });
-      await page.locator("#grid .empty button", { hasText: "Train…" }).click();
+      await page.locator("#grid .empty button", { hasText: "Train, in a terminal…" }).click();
       assert.match(await page.locator("#grid .empty code").textContent(), / train /);
       await page.locator("#grid .empty button", { hasText: "Export…" }).click();
       await page.waitForSelector("#exported[open]");

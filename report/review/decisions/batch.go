@@ -154,6 +154,44 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 	})
 }
 
+// movedBatch stands for the batch in rows of images that winnow moved, which no tab can undo.
+const movedBatch = -1
+
+// FollowMoves copies the decisions about images that are moved to their new paths. The decisions at the old paths stay,
+// so that they are valid again once the images are moved back.
+func (s *Store) FollowMoves(to map[string]string) error {
+	pictures, err := s.Pictures(nil)
+	if err != nil {
+		return err
+	}
+	var list []Image
+	if err := s.Images(func(i Image) error { list = append(list, i); return nil }); err != nil {
+		return err
+	}
+	_, err = s.runTransaction(func(tx *sql.Tx, _ int64) ([]Image, error) {
+		for _, i := range list {
+			old, ok := i.Path, false
+			if i.Path, ok = to[old]; !ok {
+				continue
+			}
+			err := putRow(tx, stored{i, movedBatch})
+			if i.Path = old; err == nil {
+				err = putRow(tx, stored{i, movedBatch})
+			}
+			for _, p := range pictures.by[old] {
+				if err == nil {
+					err = keepPicture(tx, to[old], p.at, p.Picture)
+				}
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	})
+	return err
+}
+
 // recordDecision stores a decision, and adds the states before and after it to the history.
 func recordDecision(tx *sql.Tx, before, after stored) error {
 	err := insertRow(tx, "INTO history", historyColumns, after.batch, after.Path, after.Given, after.Action,

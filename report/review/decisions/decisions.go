@@ -64,6 +64,7 @@ type Image struct {
 	At       time.Time
 	Version  int64 // number of changes of this decision; 0: never decided
 	Change   int64 // number of the store's transaction that changed it last
+	Moved    bool  // winnow moved the image from or to this path ([Store.FollowMoves])
 }
 
 // Store is an open decisions file. Its methods are safe for concurrent use.
@@ -298,7 +299,7 @@ func (s *Store) Close() error {
 func (s *Store) Images(yield func(Image) error) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	rows, err := s.db.Query(`SELECT path, reviewer, given, action, label, note, at, version, change
+	rows, err := s.db.Query(`SELECT path, reviewer, given, action, label, note, at, version, change, batch < 0
 		FROM images ORDER BY change, path, reviewer`)
 	if err != nil {
 		return inWords(s.Path, err)
@@ -308,7 +309,7 @@ func (s *Store) Images(yield func(Image) error) error {
 		var i Image
 		var at int64
 		err := rows.Scan(&i.Path, checked{&i.Reviewer, CheckReviewer}, &i.Given, &i.Action, &i.Label,
-			checked{&i.Note, CheckNote}, &at, &i.Version, &i.Change)
+			checked{&i.Note, CheckNote}, &at, &i.Version, &i.Change, &i.Moved)
 		if err != nil {
 			return inWords(s.Path, fmt.Errorf("image %q: %w", i.Path, err))
 		}

@@ -47,7 +47,7 @@ func ReadOutcomes(path string, fsys fs.FS) (c *datasets.Checks, err error) {
 			continue
 		}
 		o := list[at]
-		c.By[path] = datasets.Checked{Given: o.Given, Right: o.Action == Keep, Label: o.Label}
+		c.By[path] = datasets.Checked{Given: o.Given, Right: o.Action == Keep, Label: o.Label, Moved: o.Moved}
 	}
 	c.Changed = len(changed)
 	return c, err

@@ -17,7 +17,7 @@ const schema = `
 CREATE TABLE images (
 	path TEXT NOT NULL, reviewer TEXT NOT NULL, given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL,
 	note TEXT NOT NULL, at INTEGER NOT NULL, version INTEGER NOT NULL, change INTEGER NOT NULL,
-	batch INTEGER NOT NULL, -- the batch of the decision; 0: none
+	batch INTEGER NOT NULL, -- the batch of the decision; 0: none, -1: none, and the image was moved
 	sum INTEGER NOT NULL, PRIMARY KEY (path, reviewer)
 ) WITHOUT ROWID;
 CREATE TABLE batches (

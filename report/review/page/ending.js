@@ -19,6 +19,6 @@ export function ending(words) {
   return el("li", { class: "empty" }, el("h3", {}, words), parts.length ? el("p", {}, parts.map(([name, n]) => `${count(n)} ${name}`).join(", ")) : "",
     el("div", { class: "row next" },
       ...finds.map(([kind, name]) => button(`Findings: ${many(left[kind], "group")} of ${name} left`, () => to("findings", { find: kind }))),
-      button("Export…", () => get("export").click(), { class: "primary" }), train ? button("Train…", show) : ""),
+      button("Export…", () => get("export").click(), { class: "primary" }), train ? button("Train, in a terminal…", show) : ""),
     finds.length ? "" : el("p", {}, "Nothing is left in Findings."), copied);
 }

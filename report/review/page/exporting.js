@@ -11,23 +11,23 @@ export function exporting() {
 }
 
 function show() {
-  const dialog = get("exported"), { whole: counts } = store.session, answer = el("div", { role: "status" });
-  const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, store.session.out?.endsWith("/") ? "Write class folders" : "Write the file");
-  write.hidden = !store.session.out; // without an output file, the manifest can only be downloaded
-  dialog.replaceChildren(head("exported-name", "Export the corrected manifest"),
-    el("p", {}, `The file has all rows of the manifest, without the ${many(counts.drop, "dropped image")} and with a new label for ${many(counts.relabel, "relabelled image")}. All other images keep their given labels: those not decided, unsure (${count(counts.unsure)}), or without a majority of the reviewers (${count(counts.disagreed)}).`),
-    nextSteps(),
+  const dialog = get("exported"), { whole: counts, out } = store.session, answer = el("div", { role: "status" }), folder = out?.endsWith("/");
+  const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, folder ? "Write class folders" : "Write the file");
+  write.hidden = !out; // without an output file, the manifest can only be downloaded
+  dialog.replaceChildren(head("exported-name", folder ? "Export fixed class folders" : "Export the corrected manifest"),
+    el("p", {}, folder ? ["A new folder, ", el("code", {}, out), `, gets every image in the folder of its label: ${many(counts.relabel, "relabelled image")} in another one, ${many(counts.drop, "dropped image")} set aside. Your own images stay as they are.`]
+      : ["The file", out ? [", ", el("code", {}, out), ","] : "", ` has all rows of the manifest, without the ${many(counts.drop, "dropped image")} and with a new label for ${many(counts.relabel, "relabelled image")}.`]),
+    el("p", {}, `All other images keep their given labels: those not decided, unsure (${count(counts.unsure)}), or without a majority of the reviewers (${count(counts.disagreed)}). Every decision is saved; you can continue after the export.`),
     store.pending.size ? el("p", { class: "warn" }, `${many(store.pending.size, "decision")} not saved yet will be missing.`) : "",
-    el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "", class: "button" }, "Download"), el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), answer);
+    el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "", class: "button" }, "Download"), el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), answer, nextSteps());
   open(dialog);
   if (!write.hidden) write.focus();
 }
 
 // nextSteps shows the commands to run after the review.
 function nextSteps() {
-  const { out, next } = store.session;
-  return el("div", { class: "next-steps" }, el("p", {}, out ? "Write " : "End winnow with Ctrl-C. All decisions are kept.", out ? el("code", {}, out) : "", out ? ". For a terminal:" : " Then:"),
-    ...(next ?? []).map((command) => el("pre", {}, el("code", {}, command))));
+  return el("details", { class: "next-steps" }, el("summary", {}, "For a terminal: train on the corrected labels"),
+    ...(store.session.next ?? []).map((command) => el("pre", {}, el("code", {}, command))));
 }
 
 async function run(button, answer) {
