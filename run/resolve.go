@@ -82,6 +82,10 @@ func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 	auto := v.HoldOut == config.AutoHoldOut
 	if auto {
 		v.HoldOut = v.Share()
+		if tests := len(whole.Labelled(datasets.Test)) + len(whole.Labelled(datasets.Query)); tests > 0 &&
+			!r.Config.Finetune.On() {
+			v.HoldOut = 0
+		}
 	}
 	d, held := whole.WithValidation(v.Share(), r.Config.Seed, r.checked)
 	if auto && v.HoldOut > 0 && held.Images == 0 { // perhaps too few images

@@ -87,7 +87,9 @@ type Validation struct {
 }
 
 // AutoHoldOut is the default of HoldOut for trainings without a recipe or a configuration file. It holds out
-// UsualHoldOut, or SmallHoldOut of so few images that UsualHoldOut holds out none. Sweeps hold out UsualHoldOut.
+// UsualHoldOut, or SmallHoldOut of so few images that UsualHoldOut holds out none. A head is trained on all images if
+// the manifest has labelled images in another split, which show what the training is worth. Sweeps hold out
+// UsualHoldOut.
 const (
 	AutoHoldOut  = -1
 	UsualHoldOut = 0.1
