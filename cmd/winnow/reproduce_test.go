@@ -83,8 +83,8 @@ func TestReproduce(t *testing.T) {
 // characters. A second run must not train.
 func TestReproduceTrainsNetworks(t *testing.T) {
 	args := []string{"reproduce", "omniglot-noise", "--data", drawnFeatures(t) + ",drawn", "--seeds", "1", "--columns",
-		"sym 50", "--rows", "=MCL,=MCL + AvgSim", "--set", "length=2 steps", "--set", "validation.every=2 steps", "--set",
-		"sampler.classes=4", "--set", "sampler.images=2", "--jobs", "auto", "--out", "made"}
+		"sym 50", "--rows", "=MCL,=MCL + AvgSim", "--set", "length=2 steps", "--set", "validation.every=2 steps",
+		"--set", "sampler.classes=4", "--set", "sampler.images=2", "--jobs", "auto", "--out", "made"}
 	code, out, stderr := call(t.Context(), args...)
 	const auto = "jobs auto: 1 at once (1: 2 steps, too few to time)"
 	if code != 0 || !strings.Contains(stderr, auto) || !strings.Contains(stderr, "fine-tuning") ||
