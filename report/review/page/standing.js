@@ -23,7 +23,7 @@ function draw() {
   get("hint").textContent = hint ?? "";
 }
 function said(p, decided, drawn) {
-  if (!p || p.judged === 0) return p?.expected && !drawn ? `by the audit, expect about ${count(Math.round(p.expected))} to be wrong` : decided ? "no label decided as right or wrong yet" : "";
+  if (!p || p.judged === 0) return p?.expected && !drawn ? `the audit expects ${count(Math.round(p.expected))} to be wrong` : decided ? "no label decided as right or wrong yet" : "";
   const recent = p.recent && p.judged > 50 ? `; last ${p.recent.judged}: ${bare(p.recent.estimate)} %` : "";
   return `${count(p.wrong)} of ${count(p.judged)} wrong: ${bare(p.estimate)} % (${bare(p.low)}–${bare(p.high)} %)${recent}`;
 }
