@@ -17,7 +17,7 @@ function makePages(binary, dir) {
   winnow(binary, "--quiet", "quickstart", "--out", demo);
   winnow(binary, "--quiet", "train", "--manifest", manifest, "--root", join(demo, "images"), "--features", features, "--steps", "30", "--out", run);
   winnow(binary, "--quiet", "report", run, "--out", at("report.html"));
-  winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `drawings=${manifest},${features}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
+  winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `glyphs=${manifest},${features}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
   return { report: at("report.html"), audit: join(demo, "suspects.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html"), ...(existsSync(site) ? { site } : {}) };
 }
 
