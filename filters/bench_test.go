@@ -22,7 +22,7 @@ const (
 // BenchmarkStep measures the time that each scorer adds to a training step: scoring a batch and pushing the kept rows.
 // Each round also computes the four products that every step needs: forward X·W and backward Xᵀ·G of a linear head
 // 2048→512, and S = Z·Bankᵀ and G = S·Bank of the memory-contrastive loss. The metric floor-ns is the time of the
-// products. The metric "added-%" is the time of the scorer relative to it, with caches as in a real step. A real step
+// products. The metric "scorer-%" is the time of the scorer in percent of it, with caches as in a real step. A real step
 // also includes the pass of the loss over S and the solver, so the share of the scorer in a step is smaller.
 func BenchmarkStep(b *testing.B) {
 	orttest.UseBLAS(b)
@@ -58,7 +58,7 @@ func BenchmarkStep(b *testing.B) {
 			}
 			b.ReportMetric(float64(floor.Nanoseconds())/float64(b.N), "floor-ns")
 			b.ReportMetric(float64(added.Nanoseconds())/float64(b.N), "added-ns")
-			b.ReportMetric(100*added.Seconds()/floor.Seconds(), "added-%")
+			b.ReportMetric(100*added.Seconds()/floor.Seconds(), "scorer-%")
 		})
 	}
 }
