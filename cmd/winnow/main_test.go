@@ -48,6 +48,7 @@ func TestMisuse(t *testing.T) {
 		"extract --manifest m --model n --out f --preset nix":          `--preset: found "nix"`,
 		"train a --out o --augment nix":                                `--augment: found "nix"`,
 		"audit a --finetune --augment nix":                             `--augment: found "nix"`,
+		"audit a --finetune --minutes=-5":                              `--minutes: found -5`,
 		"audit a --clean f/ --by teleport":                             `--by: found "teleport"`,
 		"decisions export a --out f/ --by teleport":                    `--by: found "teleport"`,
 		"check a --format doc":                                         `--format: found "doc"`,

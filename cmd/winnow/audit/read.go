@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -158,6 +159,9 @@ func readRanges(c *cli.Context) error {
 	}
 	if c.Int("top") < 0 {
 		return term.Misused("--top: found %d, expected 0 or more", c.Int("top"))
+	}
+	if m := c.Float64("minutes"); c.IsSet("minutes") && !(m > 0 && m < math.Inf(1)) {
+		return term.Misused("--minutes: found %v, expected a number above 0", m)
 	}
 	return nil
 }
