@@ -111,19 +111,24 @@ func runScorer(
 	o job,
 ) (verdict judges.Verdict, err error) {
 	seen := new(crossfit.Seen)
+	if Named(o.Scorer).Trains {
+		stored = stored.Labelled()
+	} else { // its vectors are not kept
+		stored = features.Set{}
+	}
 	heads := crossfit.Options{Seed: o.Seed, Told: o.Told, Start: start, Voice: o.copies.voice, Tune: o.Tune, Seen: seen}
 	switch Named(o.Scorer).Kind {
 	case ByHeads:
-		if verdict.Opinion, err = crossfit.Judge(ctx, stored.Labelled(), o.Classes, heads); err != nil {
+		if verdict.Opinion, err = crossfit.Judge(ctx, stored, o.Classes, heads); err != nil {
 			return verdict, err
 		}
 		verdict.Classes, err = sharedBy(z, o.Classes, o.copies.voice, verdict.Opinion)
 	case BySet:
 		verdict, err = judges.Ask(ctx, z, o.Classes, o.Scorer, judges.Options{
 			MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0),
-			Voice: o.copies.voice,
+			Voice: o.copies.voice, Stored: stored,
 			Heads: func(do func(row int, p []float64)) error {
-				return crossfit.Probabilities(ctx, stored.Labelled(), o.Classes, heads, do)
+				return crossfit.Probabilities(ctx, stored, o.Classes, heads, do)
 			},
 		})
 		if err == nil && verdict.Blind {

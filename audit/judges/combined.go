@@ -23,8 +23,8 @@ import (
 // small clusters at 25 %: AP 0.810, with the neighbour left out 0.892).
 //
 // Heads also raise the probability of mistakes that they have learnt. The weight w of the channel fitted with centres
-// only shows how often classes are confused. So the verdict is the logarithmic pool of the mixture, with weight 1, and
-// of centres only, with weight w.
+// only shows how often classes are confused. So the verdict is the logarithmic pool of the mixture, with weight 1, of
+// centres only, with weight w, and of discriminants ([bench.addDiscriminants]).
 func (b *bench) judgeCombined() error {
 	if b.opts.Heads == nil {
 		return errors.New("judges: combined needs Options.Heads")
@@ -34,7 +34,7 @@ func (b *bench) judgeCombined() error {
 		return err
 	}
 	setting, _ := newLearner(b.ctx, f, nil, 0).sharpest()
-	heads, err := b.newHeadField(f, setting.beta)
+	heads, err := b.newProbabilityField(f, setting.beta, b.opts.Heads)
 	if err != nil {
 		return err
 	}
@@ -63,18 +63,21 @@ func (b *bench) judgeCombined() error {
 	}
 	b.v.Why = fmt.Sprintf("%s (cross-validated label likelihood: combined %.3f, centres %.3f, heads %.3f)",
 		mixtures[best], math.Exp(said[best]), math.Exp(said[0]), math.Exp(said[last]))
-	alone, w := b.judgeWithChannel(f)
+	all, w := b.judgeWithChannel(f)
 	b.v.Uneven = weighChannelGain(w)
-	if best == 0 {
-		return b.setVerdicts(f, alone)
-	}
-	mixed.mixFields(f, heads, mixtures[best])
-	all, _ := b.judgeWithChannel(&mixed)
-	all.addWeighted(alone, w)
-	for _, list := range [][]float32{all.candidates, all.rest} {
-		for i := range list {
-			list[i] /= float32(1 + w)
+	if best > 0 {
+		mixed.mixFields(f, heads, mixtures[best])
+		alone := all
+		all, _ = b.judgeWithChannel(&mixed)
+		all.addWeighted(alone, w)
+		for _, list := range [][]float32{all.candidates, all.rest} {
+			for i := range list {
+				list[i] /= float32(1 + w)
+			}
 		}
+	}
+	if err := b.addDiscriminants(f, all, *b.v.Uneven); err != nil {
+		return err
 	}
 	return b.setVerdicts(f, all)
 }
@@ -141,8 +144,10 @@ func (t tail) mixTails(weight float32, with tail, of float32) tail {
 	return tail{weight*t.mean + of*with.mean, float32(deviation * deviation), weight*t.least + of*with.least}
 }
 
-// newHeadField returns a field of log p/β for the candidates of f.
-func (b *bench) newHeadField(f *field, beta float64) (*field, error) {
+// newProbabilityField returns a field of log p/β for the candidates of f, by the probabilities p that visit passes to
+// do. Where an image is visited several times, their mean is used.
+func (b *bench) newProbabilityField(f *field, beta float64,
+	visit func(do func(row int, p []float64)) error) (*field, error) {
 	h := *f
 	h.fit, h.tail = make([]float32, len(f.fit)), slices.Clone(f.tail)
 	at := make([]int, len(b.v.Order)) // position of each row in b.s
@@ -150,8 +155,8 @@ func (b *bench) newHeadField(f *field, beta float64) (*field, error) {
 		at[row] = i
 	}
 	row, candidate, others := make([]float64, f.classes), make([]bool, f.classes), []int32(nil)
-	said := make([]float32, f.n) // how often heads have scored each image
-	err := b.opts.Heads(func(z int, p []float64) {
+	said := make([]float32, f.n) // how often each image was visited
+	err := visit(func(z int, p []float64) {
 		i := at[z]
 		said[i]++
 		for k, v := range p {

@@ -38,6 +38,8 @@ func (b *bench) judgeFitted() error {
 // pool holds for every image the log probabilities of its candidates and of the rest, up to a constant.
 type pool struct{ candidates, rest []float32 }
 
+func (f *field) newPool() pool { return pool{make([]float32, f.n*f.m), make([]float32, f.n)} }
+
 // addWeighted adds others, multiplied by weight.
 func (p pool) addWeighted(others pool, weight float64) {
 	for i, v := range others.candidates {
@@ -54,23 +56,25 @@ func (b *bench) judgeWithChannel(f *field) (pool, float64) {
 	plain, without := l.sharpest()
 	learned, with := l.chooseChannel(plain, without)
 	b.gain = math.Max(b.gain, float64(f.n)*(math.Max(without, with)-f.computeChance()))
-	all := pool{make([]float32, f.n*f.m), make([]float32, f.n)}
+	all := f.newPool()
 	w := (with - without) / (with - without + believed)
-	for _, part := range []struct {
-		setting
-		weight float64
-	}{{plain, 1 - w}, {learned, w}} {
-		if part.weight == 0 {
-			continue
-		}
-		l.visitPosteriors(part.setting, func(i int, r []float64, others, _ float64) {
-			for j, v := range r {
-				all.candidates[i*f.m+j] += float32(part.weight * math.Log(math.Max(v, 1e-300)))
-			}
-			all.rest[i] += float32(part.weight * math.Log(math.Max(others, 1e-300)))
-		})
+	if w < 1 {
+		l.addPosteriors(all, plain, 1-w)
+	}
+	if w > 0 {
+		l.addPosteriors(all, learned, w)
 	}
 	return all, w
+}
+
+// addPosteriors adds weight times the log posteriors under the channels with this setting.
+func (l *learner) addPosteriors(all pool, set setting, weight float64) {
+	l.visitPosteriors(set, func(i int, r []float64, others, _ float64) {
+		for j, v := range r {
+			all.candidates[i*l.f.m+j] += float32(weight * math.Log(math.Max(v, 1e-300)))
+		}
+		all.rest[i] += float32(weight * math.Log(math.Max(others, 1e-300)))
+	})
 }
 
 // setVerdicts sets the verdicts from a pool.

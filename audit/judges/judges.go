@@ -107,6 +107,9 @@ type Options struct {
 	// neither the row nor its label. They cover the classes with at least two rows, ascending. combined needs Heads.
 	Heads func(do func(row int, p []float64)) error
 
+	// Stored has the rows' vectors before whitening, for the discriminants of combined; empty: no discriminants.
+	Stored features.Set
+
 	Folds  int        // number of folds; default 5
 	MaxMem int64      // bytes of similarities held at once
 	Rand   *rand.Rand // divides the images into folds
