@@ -8,14 +8,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/text"
 	"winnow/run/inspect"
@@ -31,63 +28,6 @@ const (
 	labelError = "label-error"
 	wrong      = "wrong"
 )
-
-// Checks lists the checks with their descriptions, in the order of the findings.
-var Checks = []struct{ Name, Does string }{
-	{unreadable, "a file that is no readable image"},
-	{listed, "a row that lists an image again"},
-	{duplicate, "one image under two labels, perhaps scaled, mirrored or saved again"},
-	{leak, "one image in two splits"},
-	{outlier, "an image that fits no class"},
-	{labelError, "a label that is probably wrong"},
-	{wrong, "more labels still wrong than allowed, by checks of random images"},
-}
-
-// Usual is the default of --fail-on: the findings that do not depend on an estimate.
-const Usual = "unreadable,listed-twice,duplicate,leak"
-
-// Names returns the names of the checks.
-func Names() []string {
-	names := make([]string, len(Checks))
-	for i, c := range Checks {
-		names[i] = c.Name
-	}
-	return names
-}
-
-// A Gate decides which findings fail: those of the checks in it. The value is the least probability of a label error
-// that fails, or the largest share of labels that may be wrong.
-type Gate map[string]float64
-
-// ParseGate parses a list such as leak,label-error=0.99,wrong=2%. For "none" or "" it returns an empty gate.
-func ParseGate(list string) (Gate, error) {
-	gate := Gate{}
-	if list == "none" {
-		return gate, nil
-	}
-	for _, item := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
-		name, value, limited := strings.Cut(item, "=")
-		number, percent := strings.CutSuffix(value, "%")
-		limit, err := strconv.ParseFloat(number, 64)
-		if percent {
-			limit /= 100
-		}
-		switch takes := name == labelError || name == wrong; {
-		case !slices.Contains(Names(), name):
-			return nil, fmt.Errorf("%q is no check%s, expected none or some of %s", name, catalog.Ask(name, Names()),
-				strings.Join(Names(), ", "))
-		case limited && !takes:
-			return nil, fmt.Errorf("%s: found the limit %q, expected none: only %s and %s have limits", name, value,
-				labelError, wrong)
-		case !limited && name == wrong:
-			return nil, fmt.Errorf("%s needs the largest share that may be wrong, such as %[1]s=2%%", wrong)
-		case limited && (err != nil || !(limit >= 0 && limit <= 1)):
-			return nil, fmt.Errorf("%s: found %q, expected a number from 0 to 1, or a percentage", name, value)
-		}
-		gate[name] = limit
-	}
-	return gate, nil
-}
 
 // Finding is one problem of one image, or of images that belong together. Labels and Splits are those of Paths; an
 // image that is listed twice has the labels of both rows.
@@ -319,99 +259,4 @@ func (r *Result) keepFindings(keep func(Finding) bool) (left int) {
 	before := len(r.Findings)
 	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return !keep(f) })
 	return before - len(r.Findings)
-}
-
-// CountFailed counts the listed findings that fail, and returns an error if there are any.
-func (r *Result) CountFailed() error {
-	var checks []string
-	r.Failed = 0
-	for _, f := range r.Findings {
-		if f.Fails {
-			r.Failed++
-			checks = append(checks, f.Check)
-		}
-	}
-	if r.Failed == 0 {
-		return nil
-	}
-	return fmt.Errorf("check: found %s of %s, expected none", text.Plural(r.Failed, "new finding"),
-		strings.Join(slices.Compact(checks), ", "))
-}
-
-// listedFindings is the number of findings of each check in the text.
-const listedFindings = 10
-
-// Sentences returns sentences that summarize the check, the most important first.
-func (r *Result) Sentences() []string {
-	first := fmt.Sprintf("%s: %s checked, %s, %d of them failing", text.Line(r.Source), text.Plural(r.Images, "image"),
-		text.Plural(len(r.Findings), "new finding"), r.Failed)
-	if r.Known > 0 {
-		first += fmt.Sprintf("; %d known from the baseline", r.Known)
-	}
-	list := []string{first + "."}
-	if r.Changes != nil {
-		list = append(list, fmt.Sprintf("Changes: %s; %s about unchanged images not listed.", r.Changes,
-			text.Plural(r.Untouched, "finding")))
-	}
-	if r.Gone > 0 {
-		list = append(list, fmt.Sprintf("%s of the baseline no longer found: write it again.",
-			text.Plural(r.Gone, "finding")))
-	}
-	if r.Still != nil {
-		list = append(list, fmt.Sprintf("%s; %d were fixed since the check.", r.describeRemaining(), r.Still.Fixed))
-	}
-	return append(list, r.Notes...)
-}
-
-// Write writes the result as text.
-func (r *Result) Write(w io.Writer) error {
-	for _, s := range r.Sentences() {
-		fmt.Fprintln(w, s)
-	}
-	for _, c := range Checks {
-		of := r.findingsOf(c.Name)
-		if len(of) > 0 {
-			fmt.Fprintf(w, "\n%s: %d, %s\n", c.Name, len(of), c.Does)
-		}
-		for _, f := range text.First(of, listedFindings) {
-			fmt.Fprintf(w, "  %s %s\n", map[bool]string{true: "FAILS", false: "     "}[f.Fails], text.Line(f.Message))
-		}
-		if n := len(of) - listedFindings; n > 0 {
-			fmt.Fprintf(w, "        … %d more\n", n)
-		}
-	}
-	return nil
-}
-
-// findingsOf returns the findings of a check, those that fail first.
-func (r *Result) findingsOf(name string) (list []Finding) {
-	for _, fails := range []bool{true, false} {
-		for _, f := range r.Findings {
-			if f.Check == name && f.Fails == fails {
-				list = append(list, f)
-			}
-		}
-	}
-	return list
-}
-
-// Galleries returns the findings to show as images.
-func (r *Result) Galleries() (list []inspect.Gallery) {
-	for _, c := range Checks {
-		g := inspect.Gallery{Title: c.Name, Note: "Found: " + c.Does + "."}
-		for _, f := range r.findingsOf(c.Name) {
-			if len(f.Paths) == 0 {
-				continue
-			}
-			s := inspect.Shown{Paths: f.Paths, Labels: f.Labels[:min(len(f.Paths), len(f.Labels))], Why: f.Message}
-			if f.Fails {
-				s.Tags = []string{"fails"}
-			}
-			g.Shown = append(g.Shown, s)
-		}
-		if len(g.Shown) > 0 {
-			list = append(list, g)
-		}
-	}
-	return list
 }
