@@ -3,8 +3,8 @@
 //
 // [Catalog] lists the judges: winnow's own, and published methods for comparison on the same vectors. Neither the
 // vector nor the label of an image is used to score that image: centres leave it out of every sum, neighbours are other
-// images, and probes and channels of mistakes are fitted to the other folds. Only a few hyperparameters are chosen
-// using all images. aum differs, as published: it observes how a head learns the label that is scored.
+// images, and probes, discriminants and channels of mistakes are fitted to the other folds. Only a few hyperparameters
+// are chosen using all images. aum differs, as published: it observes how a head learns the label that is scored.
 //
 // The package uses given labels only. It imports eval, features and filters/leaveout, and no dataset.
 package judges
@@ -52,8 +52,8 @@ const (
 var Catalog = []Judge{
 	{
 		Name: Combined, Title: "Centres and heads", Source: "ours", Probability: true,
-		Help: "fitted plus heads trained on the other folds, weighted by the likelihood of held-out labels; " +
-			"half a minute for 6,000 images",
+		Help: "fitted plus heads trained on the other folds, weighted by the likelihood of held-out labels, and linear " +
+			"discriminants; half a minute for 6,000 images",
 		judge: func(b *bench) error { return b.judgeCombined() },
 	},
 	{
