@@ -52,8 +52,8 @@ const (
 var Catalog = []Judge{
 	{
 		Name: Combined, Title: "Centres and heads", Source: "ours", Probability: true,
-		Help: "fitted plus heads trained on the other folds, weighted by the likelihood of held-out labels, and linear " +
-			"discriminants; half a minute for 6,000 images",
+		Help: "fitted plus heads trained on the other folds, weighted by the likelihood of held-out labels, and " +
+			"linear discriminants; half a minute for 6,000 images",
 		judge: func(b *bench) error { return b.judgeCombined() },
 	},
 	{
