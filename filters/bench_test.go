@@ -21,9 +21,9 @@ const (
 
 // BenchmarkStep measures the time that each scorer adds to a training step: scoring a batch and pushing the kept rows.
 // Each round also computes the four products that every step needs: forward X·W and backward Xᵀ·G of a linear head
-// 2048→512, and S = Z·Bankᵀ and G = S·Bank of the memory-contrastive loss. The metric floor-ns is the time of the
-// products. The metric "scorer-%" is the time of the scorer in percent of it, with caches as in a real step. A real
-// step also includes the pass of the loss over S and the solver, so the share of the scorer in a step is smaller.
+// 2048→512, and S = Z·Bankᵀ and G = S·Bank of the memory-contrastive loss. The metrics are floor-ns, the time of the
+// products, added-ns, the time of the scorer, and scorer-%, the second as a percentage of the first. Caches are as in a
+// real step, which also includes the pass of the loss over S and the solver: there the scorer's share is smaller.
 func BenchmarkStep(b *testing.B) {
 	orttest.UseBLAS(b)
 	for _, entry := range everyEntry {

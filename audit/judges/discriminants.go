@@ -61,15 +61,7 @@ func (b *bench) visitDiscriminants(do func(row int, p []float64)) error {
 	folds, p := b.assignFolds(), make([]float64, len(b.s.Classes))
 	var scratch []float32
 	for fold := range b.opts.Folds {
-		var in, out []int
-		for i, f := range folds {
-			switch {
-			case f == fold:
-				out = append(out, i)
-			case b.s.Voice(i) == i:
-				in = append(in, i)
-			}
-		}
+		in, out := b.splitFold(folds, fold)
 		to, offset, err := b.fitDiscriminants(in)
 		if err != nil {
 			return err
@@ -119,9 +111,8 @@ func (b *bench) visitStored(images []int, do func(images []int, x blas32.General
 //	log P(k|x) = (x - m)·S⁻¹m_k - ½ (m_k·S⁻¹m_k - tr(S⁻¹W)/n_k) + log n_k + const
 //
 // where m is the mean of all images, m + m_k that of the n_k images of class k, W the covariance within classes, and S
-// is W shrunk towards a
-// multiple of the identity (Ledoit & Wolf, 2004, with the mean over all elements). The trace removes the bias of
-// m_k·S⁻¹m_k, which is largest for small classes. Row k of to is S⁻¹m_k, and offset has the rest.
+// is W shrunk towards a multiple of the identity (Ledoit & Wolf, 2004). The trace removes the bias of m_k·S⁻¹m_k, which
+// is largest for small classes. Row k of to is S⁻¹m_k, and offset has the rest. Time O(n·d² + d³), memory 4·d².
 func (b *bench) fitDiscriminants(images []int) (to blas32.General, offset []float64, err error) {
 	d, classes := b.opts.Stored.Dim(), len(b.s.Classes)
 	means, count := features.NewMatrix(classes, d), make([]float64, classes)

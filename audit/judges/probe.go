@@ -67,9 +67,8 @@ func (b *bench) assignFolds() []int {
 	return b.folds
 }
 
-// foldOut fits a probe to the images outside a fold and calls do for the images in the fold.
-func (b *bench) foldOut(folds []int, fold int, l2 float64, do func(i, y int, p []float64)) error {
-	var in, out []int
+// splitFold returns the images to learn from, those outside the fold without duplicates, and the images in the fold.
+func (b *bench) splitFold(folds []int, fold int) (in, out []int) {
 	for i, f := range folds {
 		if f == fold {
 			out = append(out, i)
@@ -77,6 +76,12 @@ func (b *bench) foldOut(folds []int, fold int, l2 float64, do func(i, y int, p [
 			in = append(in, i)
 		}
 	}
+	return in, out
+}
+
+// foldOut fits a probe to the images outside a fold and calls do for the images in the fold.
+func (b *bench) foldOut(folds []int, fold int, l2 float64, do func(i, y int, p []float64)) error {
+	in, out := b.splitFold(folds, fold)
 	if len(out) == 0 {
 		return nil
 	}
