@@ -75,14 +75,18 @@ func (d *Dataset) IsClassFolders() bool {
 	return d != nil && d.Reading != nil && (d.Reading.Form == classForm || d.Reading.Form == splitForm)
 }
 
-// Check returns the error that FixFolder would return for its paths.
-func (o FolderOut) Check(source location.Source) error {
+// Check returns the error that FixFolder would return before it writes. d is what was read from the source; nil: Check
+// reads it.
+func (o FolderOut) Check(source location.Source, d *Dataset) error {
 	layout, err := LayoutOf(context.Background(), source)
+	if err == nil && d == nil && (layout == Folder || layout == Zip) {
+		d, err = Read(source, ReadOptions{})
+	}
 	switch here := layout == Folder && !source.IsRemote(); {
 	case err != nil:
 	case !slices.Contains([]string{ByCopy, ByHardlink, BySymlink, ByMove}, cmp.Or(o.By, ByCopy)):
 		err = fmt.Errorf("the way %q to put images there is unknown", o.By)
-	case layout != Folder && layout != Zip:
+	case !d.IsClassFolders():
 		err = fmt.Errorf("the labels of %s are not folders: name a file to write, such as fixed.csv", source)
 	case !here && o.By != "" && o.By != ByCopy:
 		err = fmt.Errorf("the images of %s are in no folder of this machine: they can only be copied", source)
@@ -156,7 +160,7 @@ type place struct {
 // killed process can be undone or run again.
 func FixFolder(ctx context.Context, o FolderOut, source location.Source, d *Dataset,
 	decisions map[int]Decision) (did Fixed, f *FixedFolder, err error) {
-	if err := o.Check(source); err != nil {
+	if err := o.Check(source, d); err != nil {
 		return did, nil, err
 	}
 	counts := &fixer{d: d, decisions: decisions, did: Fixed{Changed: map[string]int{}}}
@@ -181,9 +185,6 @@ func FixFolder(ctx context.Context, o FolderOut, source location.Source, d *Data
 
 // planPlaces determines where each image goes. Images that stay where they are keep their names.
 func (x *folderFixer) planPlaces(d *Dataset, decisions map[int]Decision) error {
-	if !d.IsClassFolders() {
-		return fmt.Errorf("the labels of %s are not folders: name a file to write, such as fixed.csv", x.source)
-	}
 	for i, s := range d.Samples {
 		p := place{from: s.Path, to: s.Path, given: d.LabelName(s), label: d.LabelName(s)}
 		if what := decisions[i]; what.Drop {

@@ -152,14 +152,14 @@ func TestFoldersReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Reading{Form: "class folders", At: "d/images", Left: []Left{{"in no class folder", "pictures", 1, ""},
-		{"no picture", ".txt", 3, ""}, {"no picture", "files without an extension", 1, ""}, {"service folder", "@eaDir",
+		{"no image", ".txt", 3, ""}, {"no image", "files without an extension", 1, ""}, {"service folder", "@eaDir",
 			1, ""}}, Alike: [][]string{{"Cat ", "cat"}, {"e\u0301", "\u00e9"}}}
 	if diff := cmp.Diff(want, d.Reading); diff != "" || len(d.Samples) != 5 {
 		t.Errorf("%d samples (-want +got):\n%s", len(d.Samples), diff)
 	}
 	text := strings.Join(*told, "\n")
 	for _, want := range []string{"m: read as class folders below d/images", "1 picture (in no class folder)",
-		"3 .txt (no picture)", `as different classes: "Cat " and "cat"`} {
+		"3 .txt (no image)", `as different classes: "Cat " and "cat"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told: %s", want, text)
 		}

@@ -26,7 +26,7 @@ type Reading struct {
 
 // Left counts what was left out for one reason.
 type Left struct {
-	Reason string `json:"reason"` // "no picture", "no split", "service folder", "not readable"
+	Reason string `json:"reason"` // "no image", "no split", "service folder", "not readable"
 	Of     string `json:"of"`     // file extension, folder name, or kind of thing: pictures, boxes, rows
 	Files  int    `json:"files"`
 	First  string `json:"first,omitempty"` // the first unreadable thing, with the error

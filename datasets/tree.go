@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -41,6 +42,10 @@ func LayoutOf(ctx context.Context, source location.Source) (Layout, error) {
 		return File, nil
 	}
 	info, err := source.Stat(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File, fmt.Errorf("%s: %w: expected a folder of images, a .zip file of one, or a manifest", source,
+			fs.ErrNotExist)
+	}
 	if err != nil {
 		return File, err
 	}
@@ -247,7 +252,7 @@ func (t *listing) describeListing(form, at string, boxes bool) *Reading {
 	var left leftList
 	for _, p := range t.others {
 		if !boxes {
-			left.addOne("no picture", cmp.Or(strings.ToLower(path.Ext(p)), "files without an extension"))
+			left.addOne("no image", cmp.Or(strings.ToLower(path.Ext(p)), "files without an extension"))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.hidden)) {

@@ -152,7 +152,7 @@ func TestUpdate(t *testing.T) {
 	a.want(20, "")
 	a.want(0, "")
 	a.draw(20, 20)
-	a.want(1, "1 image added, the first is 20.png since the features were made")
+	a.want(1, "1 image added (the first is 20.png) since the features were made")
 	if err := os.Remove(filepath.Join(a.dir, a.path(3))); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestUpdate(t *testing.T) {
 	if err := os.Remove(filepath.Join(a.dir, a.path(7))); err != nil {
 		t.Fatal(err)
 	}
-	a.want(2, "1 image added, the first is 03.png; 1 image changed, the first is 00.png; 1 image removed since")
+	a.want(2, "1 image added (the first is 03.png); 1 image changed (the first is 00.png); 1 image removed since")
 }
 
 // An update that was stopped at any image continues, and embeds an image again that changed in between.
