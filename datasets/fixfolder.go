@@ -15,6 +15,7 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 	"winnow/internal/text"
 )
 
@@ -296,6 +297,26 @@ func (x *folderFixer) describeMoves(name string) (f *FixedFolder, rows [][]strin
 	}
 	f.Moves = len(rows) - 1
 	return f, rows
+}
+
+// MovedImages returns the paths from which FixFolder has moved images of a folder in place, by the lists next to it.
+func MovedImages(folder string) map[string]bool {
+	moved := map[string]bool{}
+	name, _ := realPath(folder)
+	for n, list := 2, name+listEnding; ; n++ {
+		f, err := regular.Open(list)
+		if err != nil {
+			return moved
+		}
+		rows, _ := csv.NewReader(f).ReadAll()
+		f.Close()
+		for _, row := range rows {
+			for rest, ok := row[0], true; ok; moved[rest] = true { // the folder's name may be in its own path twice
+				_, rest, ok = strings.Cut(rest, filepath.Base(name)+"/")
+			}
+		}
+		list = fmt.Sprintf("%s-%d%s", name, n, listEnding)
+	}
 }
 
 // writeRows writes the list of moves.

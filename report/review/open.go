@@ -18,6 +18,7 @@ import (
 	"winnow/datasets/shards"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
+	"winnow/internal/text"
 	"winnow/report/review/decisions"
 	"winnow/run/embedding"
 )
@@ -97,6 +98,10 @@ func Open(f Files, host embedding.Host) (r *Reviewer, closeAll func() error, err
 	var why string
 	if conf.Names, why, err = classnames.Choose(f.Names, conf.Manifest); err != nil {
 		return nil, nil, fmt.Errorf("review: %w", err)
+	}
+	if n := conf.Audit.table.moved; n > 0 {
+		conf.Notice = fmt.Sprintf("%s of %s moved to another folder since the audit: not listed here",
+			text.Plural(n, "image"), f.Audit)
 	}
 	conf.Notice = cmp.Or(conf.Notice, suspects.Warning(f.Audit, conf.Audit.table.changed), why)
 	root, err := imageroot.OpenClosed(context.Background(), images)
