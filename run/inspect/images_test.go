@@ -238,8 +238,8 @@ func TestPhotosChange(t *testing.T) {
 	writeTo(t, alone, whole)
 	writeTo(t, filepath.Join(dir, "stray.png"), whole)
 	a := s.audit(t)
-	if !strings.Contains(s.told, "left out: 1 picture (in no class folder)") ||
-		!slices.Contains(a.Reading.Left, datasets.Left{Reason: "in no class folder", Of: "pictures", Files: 1}) {
+	if !strings.Contains(s.told, "left out: 1 image (in no class folder)") ||
+		!slices.Contains(a.Reading.Left, datasets.Left{Reason: "in no class folder", Of: "images", Files: 1}) {
 		t.Errorf("the unlabelled image is not reported: %s, %+v", s.told, a.Reading)
 	}
 	if s.seen != 2 || !strings.Contains(s.told, "2 images added (the first is ") || len(a.LeftOut) != 1 ||
@@ -285,7 +285,7 @@ func TestPhotosChange(t *testing.T) {
 	}
 	writeTo(t, filepath.Join(dir, broken), whole)
 	if a := s.audit(t); s.seen != 1 || len(a.LeftOut) != 0 ||
-		!strings.Contains(s.told, "1 image changed, the first is "+broken) {
+		!strings.Contains(s.told, "1 image changed (the first is "+broken) {
 		t.Errorf("%d embedded, left out %+v: %s", s.seen, a.LeftOut, s.told)
 	}
 }
