@@ -189,7 +189,7 @@ func FuzzFolders(f *testing.F) {
 		}
 		found := len(d.Samples)
 		for _, l := range d.Reading.Left {
-			if strings.HasPrefix(l.Of, "picture") {
+			if strings.HasPrefix(l.Of, "image") {
 				found += l.Files
 			}
 		}
