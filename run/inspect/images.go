@@ -138,7 +138,7 @@ func (m *material) extractFeatures(ctx context.Context, e *extraction.Extraction
 			time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
 	}
 	h.Note("step 2 of 2: score %s", text.Plural(len(m.d.Select(datasets.Train)), "image"))
-	h.Stage("judge", 0)
+	h.Stage("score", 0)
 	m.store, err = features.Open(e.Out)
 	return err
 }

@@ -105,7 +105,7 @@ func runAudit(ctx context.Context, p *term.Program, o Options) error {
 	if !p.Quiet {
 		line := progress.New(p.Err, "steps", time.Now)
 		h.Stage = func(name string, _ time.Duration) {
-			line.Stage(name, map[string]string{"extract": "images", "judge": "steps"}[name])
+			line.Stage(name, map[string]string{"extract": "images", "score": "steps"}[name])
 		}
 		h.Images = func() (func(backbone.Progress), func()) {
 			return func(at backbone.Progress) { line.At(at.Done, at.Total, at.Resumed, "") }, line.End
