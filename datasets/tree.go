@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -41,11 +40,7 @@ func LayoutOf(ctx context.Context, source location.Source) (Layout, error) {
 	if source.IsPipe() {
 		return File, nil
 	}
-	info, err := source.Stat(ctx)
-	if errors.Is(err, fs.ErrNotExist) {
-		return File, fmt.Errorf("%s: %w: expected a folder of images, a .zip file of one, or a manifest", source,
-			fs.ErrNotExist)
-	}
+	info, err := shards.StatImages(ctx, source)
 	if err != nil {
 		return File, err
 	}

@@ -81,7 +81,10 @@ func (f Files) CheckOut(d *datasets.Dataset) error {
 	form, err := datasets.FormOf(f.Manifest)
 	if ending := strings.ToLower(filepath.Ext(f.Out)); err == nil && ending != ".csv" &&
 		!slices.Contains(Endings[form], ending) {
-		endings := append(slices.DeleteFunc(slices.Clone(Endings[form]), func(e string) bool { return e == ".csv" }), ".csv")
+		endings := Endings[form]
+		if !slices.Contains(endings, ".csv") {
+			endings = append(slices.Clone(endings), ".csv")
+		}
 		err = hint.Misused("%q does not end in %s; to write other formats, use winnow data import", f.Out,
 			strings.Join(endings, " or "))
 	}
