@@ -95,7 +95,7 @@ function progress({ kind, lines, progress: { stage, done, total, unit, left } })
 
 // trained returns the result of a training that has ended.
 function trained({ state, out, lines, result }) {
-  const part = (v) => v.toFixed(4), cell = (d) => el("td", {}, part(d.mean), el("small", {}, ` ${part(d.low)} to ${part(d.high)}`));
+  const part = (v) => v.toFixed(4), cell = (d) => el("td", {}, part(d.mean), " ", el("small", {}, `${part(d.low)} to ${part(d.high)}`));
   return [el("div", { class: "row" }, el("h2", { id: "job-head" }, { done: "The training is done", stopped: "The training was stopped", failed: "The training failed" }[state]), el("span", { class: "gap" }), el("button", { type: "button", onclick: () => { closed = true; drawn = ""; draw(); place(); } }, "Close")),
     state === "failed" ? el("pre", { class: "warn", role: "alert", tabindex: 0 }, lines.slice(-3).join("\n")) : "",
     state === "stopped" ? el("p", {}, "What it wrote stays in ", el("code", {}, out), ". Train starts another one.") : "",
@@ -107,7 +107,7 @@ function trained({ state, out, lines, result }) {
 }
 
 function offer(now, network) {
-  const failed = now?.state === "failed", again = (kind) => now?.kind === kind && { failed: "Try again: ", stopped: "Continue: " }[now.state] || "";
+  const failed = now?.state === "failed" && now.kind !== "train", again = (kind) => now?.kind === kind && { failed: "Try again: ", stopped: "Continue: " }[now.state] || "";
   const button = (kind, words, main, off = false) => el("button", { type: "button", class: main && "primary", disabled: off, onclick: () => start(kind) }, again(kind), words);
   const size = `${Math.round(network.bytes / 1e6)} MB`;
   return [el("h2", { id: "job-head" }, "Find wrong labels"),
