@@ -88,11 +88,10 @@ func UnitRowGrad(dy, z, dz []float32, norm float64) {
 // first, to avoid overflow.
 func Softmax[T float32 | float64](p []float64, l []T) float64 {
 	top := largest(l)
-	var sum float64
 	for c, v := range l {
-		p[c] = math.Exp(float64(v) - top)
-		sum += p[c]
+		p[c] = float64(v) - top
 	}
+	sum := ExpSlice(p, p, 1, 0)
 	for c := range p {
 		p[c] /= sum
 	}

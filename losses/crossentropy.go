@@ -139,7 +139,7 @@ func (l *linearSoftmax) evalPairs(dS, S []float64, p *pairs) (sum, terms float64
 // softmaxLoss returns -log softmax(scale·s)[y] of one row, and sets d to the derivative with respect to s; d may be s.
 func softmaxLoss(d, s []float64, scale float64, y int) float64 {
 	own, top := s[y], maxValue(s)
-	weight := expSlice(d, s, scale, -scale*top)
+	weight := features.ExpSlice(d, s, scale, -scale*top)
 	k := scale / weight
 	for j := range d {
 		d[j] *= k

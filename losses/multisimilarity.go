@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"winnow/features"
+)
 
 // multiSimilarity pulls positives and pushes negatives. The weight of a pair depends on the anchor's other pairs of
 // the same kind.
@@ -86,11 +90,11 @@ func (l *multiSimilarity) anchorTerms(d, s []float64, i int, p *pairs, w window,
 		case absent != nil && absent[j]:
 		case cols[j] != y:
 			if v > w.above {
-				e = expShifted(l.beta * (v - w.high))
+				e = features.ExpShifted(l.beta * (v - w.high))
 				far += e
 			}
 		case v < w.below && p.areApart(i, j):
-			e = -expShifted(l.alpha * (w.low - v))
+			e = -features.ExpShifted(l.alpha * (w.low - v))
 			near -= e
 		}
 		if d != nil {

@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"winnow/features"
+)
 
 // nPair separates the classes of a batch using one pair per class.
 //
@@ -51,7 +55,7 @@ func (l *nPair) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 			top = max(top, s[j])
 		}
 		own := l.e[k]
-		total := expSlice(l.e, l.e, 1, -top)
+		total := features.ExpSlice(l.e, l.e, 1, -top)
 		sum += math.Log(total) + top - own
 		if dS == nil {
 			continue

@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"winnow/features"
+)
 
 // ntxent is InfoNCE: it contrasts each positive pair separately with all negatives of the anchor.
 //
@@ -49,7 +53,7 @@ func (l *ntxent) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 		if len(l.positives) == 0 || math.IsInf(top, -1) {
 			continue // without negatives every quotient is 1
 		}
-		total := expSlice(l.e, l.e, inverse, -top*inverse)
+		total := features.ExpSlice(l.e, l.e, inverse, -top*inverse)
 		whole := top*inverse + math.Log(total)
 		var push float64
 		for _, j := range l.positives {

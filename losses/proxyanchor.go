@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"winnow/features"
+)
 
 // proxyAnchor uses every proxy as an anchor that attracts the rows of its class and repels all other rows, the hardest
 // rows most.
@@ -57,7 +61,7 @@ func (l *proxyAnchor) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) 
 		l.e = growSlice(l.e, len(S))
 		e = l.e
 	}
-	expSlice(e, S, l.alpha, l.alpha*l.delta)
+	features.ExpSlice(e, S, l.alpha, l.alpha*l.delta)
 	l.gatherExponentials(e, S, p)
 	share, rest := 1/float64(l.countClasses(p.rows)), 1/float64(l.classes)
 	for j, v := range l.pull {

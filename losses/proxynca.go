@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"winnow/features"
+)
 
 // proxyNCA pulls every row nearer to the proxy of its class than to all other proxies.
 //
@@ -68,7 +72,7 @@ func (l *proxyNCA) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 func (l *proxyNCA) lossOfOthers(d, s []float64, y int) float64 {
 	top := max(maxValue(s[:y]), maxValue(s[y+1:]))
 	shift := -l.scale * top
-	weight := expSlice(d[:y], s[:y], l.scale, shift) + expSlice(d[y+1:], s[y+1:], l.scale, shift)
+	weight := features.ExpSlice(d[:y], s[:y], l.scale, shift) + features.ExpSlice(d[y+1:], s[y+1:], l.scale, shift)
 	k := l.scale / weight
 	for j := range d {
 		d[j] *= k

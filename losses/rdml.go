@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"winnow/features"
+)
 
 // rdml bounds the hinge of every triplet, which limits the gradient of a triplet with a wrong label.
 //
@@ -88,7 +92,7 @@ func (l *rdml) addAnchor(t *tally, i int, p *pairs) {
 	reach, rise := l.mates.reach, growSlice(l.rise, len(l.delta))
 	l.rise = rise
 	l.computeTails(reach)
-	expSlice(rise, l.delta, l.eta, 0)
+	features.ExpSlice(rise, l.delta, l.eta, 0)
 	scale := -1 / math.Expm1(-l.eta) // 1 / (1 - e^{-η})
 	y, farthest, before := p.rows[i], reach[n-1], t.active
 	for j, c := range p.cols {

@@ -1,10 +1,14 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"winnow/features"
+)
 
 // raisePowers computes the powers of e for one row of similarities.
 func (l *sclRHE) raisePowers(s []float64) {
-	expSlice(l.e, s, l.inverse, 0)
+	features.ExpSlice(l.e, s, l.inverse, 0)
 	fillPowers(l.f, l.e, s, l.tiltNeg, l.inverse)
 	switch l.tilt {
 	case l.tiltNeg:
@@ -32,7 +36,7 @@ func fillPowers(dst, e, s []float64, b, inverse float64) {
 			dst[j] = math.Sqrt(v)
 		}
 	default:
-		expSlice(dst, s, b*inverse, 0)
+		features.ExpSlice(dst, s, b*inverse, 0)
 	}
 }
 

@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"winnow/features"
+)
 
 // softSums is the scratch memory of [triplet.addSoftened], for terms log(1 + e^c·e^{-δ}) of points c and negatives at
 // δ. With u = e^c·e^{-δ} a term needs no exp. Logarithms are rare as well, because one logarithm is taken of a product
@@ -75,7 +79,7 @@ func (l *triplet) addSoftened(t *tally, i int, p *pairs) {
 	s, y, before := &l.soft, p.rows[i], t.count
 	s.loadPoints(l.mates.reach)
 	s.fall = growSlice(s.fall, len(l.delta))
-	expSlice(s.fall, l.delta, -1, 0)
+	features.ExpSlice(s.fall, l.delta, -1, 0)
 	for j, c := range p.cols {
 		if c == y {
 			continue

@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"winnow/features"
+)
 
 // softTriple is a cross entropy over classes, with several learnable centres per class.
 //
@@ -87,7 +91,7 @@ func (l *softTriple) evalPairs(dS, S []float64, p *pairs) (sum, terms float64) {
 // classSums stores S_c for one row of similarities in l.s, and sets d to ∂S_c/∂s.
 func (l *softTriple) classSums(d, s []float64) {
 	k := l.perClass
-	expSlice(d, s, l.gamma, -l.gamma)
+	features.ExpSlice(d, s, l.gamma, -l.gamma)
 	for c := range l.s {
 		e, s := d[c*k:(c+1)*k], s[c*k:(c+1)*k]
 		var weight, mean float64

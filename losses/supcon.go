@@ -1,6 +1,10 @@
 package losses
 
-import "math"
+import (
+	"math"
+
+	"winnow/features"
+)
 
 // supcon is the supervised contrastive loss, with the mean over the positives outside or inside the logarithm.
 //
@@ -97,7 +101,7 @@ func (l *supcon) anchorTerm(d, s []float64, top float64) float64 {
 		mean += s[j] / count
 	}
 	top = max(top, highest)
-	total := expSlice(l.e, l.e, inverse, -top*inverse)
+	total := features.ExpSlice(l.e, l.e, inverse, -top*inverse)
 	value := math.Log(total) + (top-mean)*inverse
 	if l.inside {
 		value = math.Log(total/l.softmaxAmong(s, highest)*count) + (top-highest)*inverse
@@ -126,7 +130,7 @@ func (l *supcon) softmaxAmong(s []float64, highest float64) float64 {
 	for _, j := range l.positives {
 		l.own = append(l.own, s[j])
 	}
-	total := expSlice(l.own, l.own, 1/l.temperature, -highest*(1/l.temperature))
+	total := features.ExpSlice(l.own, l.own, 1/l.temperature, -highest*(1/l.temperature))
 	for k := range l.own {
 		l.own[k] /= total
 	}

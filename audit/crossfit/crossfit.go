@@ -84,6 +84,8 @@ func learnByFold(ctx context.Context, set features.Set, classes int, opts Option
 	folds := 5
 	if opts.Tune != nil {
 		folds = TunedFolds
+	} else if set.Len() > manyImages {
+		folds = 3
 	}
 	opts.Folds, opts.chosen = cmp.Or(opts.Folds, folds), new(Choice)
 	if opts.Seen != nil {

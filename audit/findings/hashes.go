@@ -57,7 +57,7 @@ func LikelyCopies(ctx context.Context, plain, mirrored []Hash) ([][]eval.Neighbo
 			return nil, err
 		}
 		for b := a + 1; b < len(marks); b++ {
-			if marks[a].countDifferingBits(&marks[b]) <= hashAlike {
+			if marks[a].isNear(&marks[b], hashAlike) {
 				check(a, b)
 			}
 		}

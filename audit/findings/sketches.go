@@ -33,6 +33,16 @@ func (s *sketch) countDifferingBits(t *sketch) (n int) {
 	return n
 }
 
+// isNear reports whether the sketches differ in at most alike bits.
+func (s *sketch) isNear(t *sketch, alike int) bool {
+	for w, v := range s {
+		if alike -= bits.OnesCount64(v ^ t[w]); alike < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // findNearCopies finds near-duplicates without comparing all pairs. Each table puts rows into buckets by some bits of
 // their sketches; the vectors of rows in a bucket are compared if their whole sketches agree. A pair with a cosine of
 // exactly bound shares a bucket of some table with a probability of at least 1-missed, a nearer pair with a higher
@@ -93,7 +103,7 @@ func checkBucketPairs(ctx context.Context, marks []sketch, f finder, rng *rand.R
 			rows, sides := t.order[from:t.start[b+1]], t.marks[from:t.start[b+1]]
 			for a, i := range rows {
 				for c := a + 1; c < min(a+1+following, len(rows)) && int(checks[i]) < f.checks; c++ {
-					if sides[a].countDifferingBits(&sides[c]) <= f.alike && check(int(i), int(rows[c])) {
+					if sides[a].isNear(&sides[c], f.alike) && check(int(i), int(rows[c])) {
 						checks[i]++
 					}
 				}

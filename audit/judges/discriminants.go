@@ -6,8 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"winnow/features"
 )
@@ -56,17 +57,28 @@ func (b *bench) addDiscriminants(f *field, all pool, gain float64) error {
 // rowsAtOnce is the number of vectors that are multiplied at a time.
 const rowsAtOnce = 2048
 
+// discriminants fits discriminants to the stored vectors of all folds but one.
+type discriminants struct {
+	*bench
+	folds   []int
+	origin  []float32   // mean of all unit vectors
+	squares [][]float64 // d×d: for each fold, the sum of x·xᵀ over its unit vectors x from the origin
+}
+
 // visitDiscriminants calls do for every image with its class probabilities by discriminants fitted to the other folds.
 func (b *bench) visitDiscriminants(do func(row int, p []float64)) error {
-	folds, p := b.assignFolds(), make([]float64, len(b.s.Classes))
+	l, p := discriminants{bench: b, folds: b.assignFolds()}, make([]float64, len(b.s.Classes))
+	if err := l.sumSquares(); err != nil {
+		return err
+	}
 	var scratch []float32
 	for fold := range b.opts.Folds {
-		in, out := b.splitFold(folds, fold)
-		to, offset, err := b.fitDiscriminants(in)
+		in, out := b.splitFold(l.folds, fold)
+		to, offset, err := l.fitDiscriminants(in, fold)
 		if err != nil {
 			return err
 		}
-		err = b.visitStored(out, func(images []int, x blas32.General) {
+		err = l.visitStored(out, func(images []int, x blas32.General) {
 			said := features.Products(&scratch, x, to)
 			for r, i := range images {
 				for k, v := range features.Row(said, r) {
@@ -83,22 +95,59 @@ func (b *bench) visitDiscriminants(do func(row int, p []float64)) error {
 	return nil
 }
 
-// visitStored calls do for blocks of the images, with their stored vectors as unit rows, which do may change.
-func (b *bench) visitStored(images []int, do func(images []int, x blas32.General)) error {
-	d := b.opts.Stored.Dim()
+// sumSquares sets the origin and the sums of squares.
+func (l *discriminants) sumSquares() error {
+	d, all := l.opts.Stored.Dim(), make([]int, l.s.Z.Len())
+	for i := range all {
+		all[i] = i
+	}
+	part, origin := features.NewMatrix(d, d), make([]float32, d)
+	if err := l.visitStored(all, func(_ []int, x blas32.General) {
+		for r := range x.Rows {
+			for j, v := range features.Row(x, r) {
+				origin[j] += v / float32(len(all))
+			}
+		}
+	}); err != nil {
+		return err
+	}
+	l.origin = origin
+	for fold := range l.opts.Folds {
+		sum := make([]float64, d*d)
+		_, out := l.splitFold(l.folds, fold)
+		if err := l.visitStored(out, func(_ []int, x blas32.General) {
+			blas32.Gemm(blas.Trans, blas.NoTrans, 1, x, x, 0, part)
+			for at, v := range part.Data {
+				sum[at] += float64(v)
+			}
+		}); err != nil {
+			return err
+		}
+		l.squares = append(l.squares, sum)
+	}
+	return nil
+}
+
+// visitStored calls do for blocks of the images, with their stored vectors as unit rows from the origin, which do may
+// change.
+func (l *discriminants) visitStored(images []int, do func(images []int, x blas32.General)) error {
+	d := l.opts.Stored.Dim()
 	x := features.NewMatrix(min(rowsAtOnce, len(images)), d)
 	for from := 0; from < len(images); from += rowsAtOnce {
-		if err := b.ctx.Err(); err != nil {
+		if err := l.ctx.Err(); err != nil {
 			return err
 		}
 		block := images[from:min(from+rowsAtOnce, len(images))]
 		rows := features.Part(x, 0, len(block))
 		for r, i := range block {
 			row := features.Row(rows, r)
-			copy(row, b.opts.Stored.Row(b.s.Rows[i]))
+			copy(row, l.opts.Stored.Row(l.s.Rows[i]))
 			v := blas32.Vector{N: d, Inc: 1, Data: row}
-			if norm := blas32.Nrm2(v); norm > 0 {
-				blas32.Scal(1/norm, v)
+			if square := features.Dot(row, row); square > 0 {
+				blas32.Scal(float32(1/math.Sqrt(square)), v)
+			}
+			if l.origin != nil {
+				blas32.Axpy(-1, blas32.Vector{N: d, Inc: 1, Data: l.origin}, v)
 			}
 		}
 		do(block, rows)
@@ -112,15 +161,16 @@ func (b *bench) visitStored(images []int, do func(images []int, x blas32.General
 //
 // where m is the mean of all images, m + m_k that of the n_k images of class k, W the covariance within classes, and S
 // is W shrunk towards a multiple of the identity (Ledoit & Wolf, 2004). The trace removes the bias of m_k·S⁻¹m_k, which
-// is largest for small classes. Row k of to is S⁻¹m_k, and offset has the rest. Time O(n·d² + d³), memory 4·d².
-func (b *bench) fitDiscriminants(images []int) (to blas32.General, offset []float64, err error) {
-	d, classes := b.opts.Stored.Dim(), len(b.s.Classes)
+// is largest for small classes. Row k of to is S⁻¹m_k, and offset has the rest. The images are those outside the fold,
+// and l.squares has the sums of each fold. Time O(n·d + C·d² + d³).
+func (l *discriminants) fitDiscriminants(images []int, fold int) (to blas32.General, offset []float64, err error) {
+	d, classes := l.opts.Stored.Dim(), len(l.s.Classes)
 	means, count := features.NewMatrix(classes, d), make([]float64, classes)
 	row := func(m blas32.General, i int) blas32.Vector {
 		return blas32.Vector{N: d, Inc: 1, Data: features.Row(m, i)}
 	}
-	column := func(i int) int { return b.s.Column[b.s.Z.Labels[i]] }
-	if err := b.visitStored(images, func(images []int, x blas32.General) {
+	column := func(i int) int { return l.s.Column[l.s.Z.Labels[i]] }
+	if err := l.visitStored(images, func(images []int, x blas32.General) {
 		for r, i := range images {
 			blas32.Axpy(1, row(x, r), row(means, column(i)))
 			count[column(i)]++
@@ -128,42 +178,51 @@ func (b *bench) fitDiscriminants(images []int) (to blas32.General, offset []floa
 	}); err != nil {
 		return to, nil, err
 	}
-	for k, n := range count {
-		blas32.Scal(float32(1/math.Max(n, 1)), row(means, k))
+	n, fourth, within := float64(len(images)), 0.0, make([]float64, d*d)
+	for other, sum := range l.squares {
+		if other != fold {
+			floats.AddScaled(within, 1/n, sum)
+		}
 	}
-	n, fourth, within, part := float64(len(images)), 0.0, make([]float64, d*d), features.NewMatrix(d, d)
-	if err := b.visitStored(images, func(images []int, x blas32.General) {
+	product, rooted := features.NewMatrix(d, d), features.NewMatrix(classes, d)
+	for k, c := range count {
+		blas32.Axpy(float32(1/math.Sqrt(math.Max(c*n, 1))), row(means, k), row(rooted, k))
+		blas32.Scal(float32(1/math.Max(c, 1)), row(means, k))
+	}
+	blas32.Gemm(blas.Trans, blas.NoTrans, 1, rooted, rooted, 0, product)
+	for at, v := range product.Data {
+		within[at] -= float64(v)
+	}
+	if err := l.visitStored(images, func(images []int, x blas32.General) {
 		for r, i := range images {
 			blas32.Axpy(-1, row(means, column(i)), row(x, r))
-			fourth += math.Pow(float64(blas32.Nrm2(row(x, r))), 4) / n
-		}
-		blas32.Gemm(blas.Trans, blas.NoTrans, 1, x, x, 0, part)
-		for at, v := range part.Data {
-			within[at] += float64(v) / n
+			square := features.Dot(row(x, r).Data, row(x, r).Data)
+			fourth += square * square / n
 		}
 	}); err != nil {
 		return to, nil, err
 	}
-	mean, squares := 0.0, floats.Dot(within, within)
+	mean, squared := 0.0, floats.Dot(within, within)
 	for j := range d {
 		mean += within[j*d+j] / float64(d)
 	}
-	away := math.Max(squares-float64(d)*mean*mean, 1e-300)
-	shrunk := math.Min(math.Max((fourth-squares)/n/away, 1e-6), 1)
+	away := math.Max(squared-float64(d)*mean*mean, 1e-300)
+	shrunk := math.Min(math.Max((fourth-squared)/n/away, 1e-6), 1)
 	floats.Scale(1-shrunk, within)
 	for j := range d {
 		within[j*d+j] += math.Max(shrunk*mean, 1e-12)
 	}
-	var factor mat.Cholesky
-	var inverse mat.SymDense
-	if !factor.Factorize(mat.NewSymDense(d, within)) || factor.InverseTo(&inverse) != nil {
+	root, ok := lapack64.Potrf(blas64.Symmetric{N: d, Stride: d, Data: within, Uplo: blas.Upper})
+	if !ok || !lapack64.Trtri(root) {
 		return to, nil, errors.New("judges: the covariance within the classes has no Cholesky decomposition")
 	}
-	trace := 0.0 // tr(S⁻¹(S - shrunk mean I))
+	trace := float64(d) // tr(S⁻¹(S - shrunk mean I)), with S⁻¹ = R·Rᵀ
 	for i := range d {
-		trace += 1 - shrunk*mean*inverse.At(i, i)
-		for j := range d {
-			part.Data[i*d+j] = float32(inverse.At(i, j))
+		clear(features.Row(product, i)[:i])
+		for j := i; j < d; j++ {
+			v := within[i*d+j]
+			product.Data[i*d+j] = float32(v)
+			trace -= shrunk * mean * v * v
 		}
 	}
 	centre := row(features.NewMatrix(1, d), 0)
@@ -174,7 +233,8 @@ func (b *bench) fitDiscriminants(images []int) (to blas32.General, offset []floa
 		blas32.Axpy(-1, centre, row(means, k))
 	}
 	to, offset = features.NewMatrix(classes, d), make([]float64, classes)
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, means, part, 0, to)
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, means, product, 0, rooted)
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, rooted, product, 0, to)
 	for k, c := range count {
 		c = math.Max(c, 0.5)
 		offset[k] = math.Log(c) + (trace/(1-shrunk+1e-6)/c-float64(blas32.Dot(row(means, k), row(to, k))))/2 -

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"winnow/features"
+
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -78,11 +80,11 @@ func tailOf(row []float64, columns []int32) tail {
 	for _, k := range columns {
 		sum += row[k]
 		squares += row[k] * row[k]
-		most = math.Max(most, row[k])
+		most = max(most, row[k])
 	}
 	n := float64(len(columns))
 	mean := sum / n
-	return tail{float32(mean), float32(math.Max(squares/n-mean*mean, 0)), float32(most)}
+	return tail{float32(mean), float32(max(squares/n-mean*mean, 0)), float32(most)}
 }
 
 // countImages returns the number of images with the given label of each class, by column.
@@ -154,27 +156,23 @@ func (f *field) softenField(beta float64, lean []float64, p []float32, rest []fl
 
 // softenSome does the work of softenField for images from ≤ i < to.
 func (f *field) softenSome(beta float64, lean []float64, p []float32, rest []float32, from, to int) {
-	ordinary := floats.LogSumExp(lean) - math.Log(float64(len(lean)))
+	ordinary, e := floats.LogSumExp(lean)-math.Log(float64(len(lean))), make([]float64, f.m)
 	for i := from; i < to; i++ {
 		fit, out := f.fit[i*f.m:][:f.m], p[i*f.m:][:f.m]
 		top, column := math.Inf(-1), f.column[i*f.m:][:f.m]
 		for j, v := range fit {
-			top = max(top, beta*float64(v)+lean[column[j]])
+			e[j] = beta*float64(v) + lean[column[j]]
+			top = max(top, e[j])
 		}
-		sum, others := 0.0, 0.0
-		for j, v := range fit {
-			e := math.Exp(beta*float64(v) + lean[column[j]] - top)
-			out[j] = float32(e)
-			sum += e
-		}
+		sum, others := features.ExpSlice(e, e, 1, -top), 0.0
 		if f.tail != nil {
 			t := f.tail[i]
 			normal := beta*float64(t.mean) + beta*beta*float64(t.variance)/2
 			others = float64(f.classes-f.m) * math.Exp(math.Min(normal, beta*float64(t.least))+ordinary-top)
 			sum += others
 		}
-		for j := range out {
-			out[j] /= float32(sum)
+		for j, v := range e {
+			out[j] = float32(v / sum)
 		}
 		rest[i] = float32(others / sum)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,27 +10,18 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
+	"winnow/internal/testing/winnowtest"
+	"winnow/run/folder"
 )
-
-// TestReviewChild is not a test: newReviewed runs it as main in another process.
-func TestReviewChild(t *testing.T) {
-	args, ok := os.LookupEnv("WINNOW_TEST_REVIEW")
-	if !ok {
-		t.Skip("only run by other tests")
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(execute(ctx, strings.Split(args, "\x1f"), os.Stdout, os.Stderr))
-}
 
 // reviewed is winnow studio in another process.
 type reviewed struct {
@@ -52,9 +42,8 @@ func newReviewed(t testing.TB, args ...string) (r *reviewed, serves bool) {
 // newServed is newReviewed of any command that serves the page.
 func newServed(t testing.TB, args ...string) (r *reviewed, serves bool) {
 	t.Helper()
-	r = &reviewed{t: t, cmd: exec.Command(os.Args[0], "-test.run=^TestReviewChild$"), stderr: &bytes.Buffer{}}
-	r.cmd.Env = append(os.Environ(), "WINNOW_TEST_REVIEW="+strings.Join(append([]string{"winnow"}, args...),
-		"\x1f"))
+	r = &reviewed{t: t, cmd: exec.Command(os.Args[0], args...), stderr: &bytes.Buffer{}}
+	r.cmd.Env = append(os.Environ(), winnowtest.Variable+"=1")
 	r.cmd.Stderr = r.stderr
 	out, err := r.cmd.StdoutPipe()
 	if err != nil {
@@ -280,6 +269,88 @@ func TestStudio(t *testing.T) {
 		t.Errorf("said %s", said)
 	}
 	fails(t, 1, "nix", "studio", filepath.Join(filepath.Dir(manifest), "nix"))
+}
+
+// TestStudioTrains trains on the decisions from the page, one training at a time. A training that cannot start shows
+// the reason that the command prints.
+func TestStudioTrains(t *testing.T) {
+	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
+	t.Setenv("WINNOW_MODEL_DIRS", "")
+	w := newWorld(t, 3, 0.2)
+	for _, dir := range []string{"c00", filepath.Join("runs", "fixed")} { // the name of the first run is taken
+		if err := os.MkdirAll(filepath.Join(w.dir, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(w.dir, "c00", "00.jpg"), "no image")
+	type answer struct {
+		Job struct {
+			State, Out string
+			Lines      []string
+			Result     struct {
+				Images  int
+				Rows    []folder.Row
+				Verdict string
+				Next    []string
+			}
+		}
+	}
+	start, stop := []byte(`{"start":"train"}`), []byte(`{"start":""}`)
+	ended := func(r *reviewed) (a answer) {
+		for a.Job.State = "running"; a.Job.State == "running"; time.Sleep(10 * time.Millisecond) {
+			r.must("GET", "/api/job", "", nil, &a)
+		}
+		return a
+	}
+	const change, kind = "/api/job/change", "application/json"
+	r, serves := newReviewed(t, w.manifest, "--features", w.store)
+	if !serves {
+		t.Fatal(r.stderr)
+	}
+	r.must("POST", "/api/decide", kind, decisions("class07"), nil)
+	r.must("POST", change, kind, start, nil)
+	if status, err := r.ask("POST", change, kind, start, nil); err != nil || status != 409 {
+		t.Errorf("a second training: %d, %v", status, err)
+	}
+	r.must("POST", change, kind, stop, nil)
+	if a := ended(r); a.Job.State != "stopped" {
+		t.Errorf("after the stop: %+v", a)
+	}
+	if err := os.RemoveAll(filepath.Join(w.dir, "runs", "fixed-2")); err != nil { // if the stopped one had made it
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"fixed-2", "fixed-3"} {
+		r.must("POST", change, kind, start, nil)
+		a := ended(r)
+		names := ""
+		for _, row := range a.Job.Result.Rows {
+			names += row.Name + " "
+			if p := row.PrecisionAt1; p.Mean < 0.1 || p.Low >= p.Mean || p.High <= p.Mean {
+				t.Errorf("%s: %+v", row.Name, p)
+			}
+		}
+		out := filepath.Join(w.dir, "runs", dir)
+		if a.Job.State != "done" || names != "frozen whitened trained " || a.Job.Result.Images != 320 ||
+			a.Job.Out != out || len(a.Job.Result.Next) != 4 || a.Job.Result.Next[0] != "winnow eval "+out {
+			t.Errorf("got %+v", a)
+		}
+		facts, err := folder.ReadFacts(out)
+		if err != nil || facts.Decisions == nil || facts.Decisions.Relabelled != 1 {
+			t.Errorf("the run's decisions: %+v, %v", facts.Decisions, err)
+		}
+	}
+	if err := r.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	r.end()
+	if r, serves = newReviewed(t, w.manifest); !serves {
+		t.Fatal(r.stderr)
+	}
+	r.must("POST", change, kind, start, nil)
+	a := ended(r)
+	if a.Job.State != "failed" || !strings.Contains(fmt.Sprint(a.Job.Lines), "no backbone is installed") {
+		t.Errorf("without features: %+v", a)
+	}
 }
 
 // TestReviewStudio goes from an audit over decisions and search by image to a training on the corrected manifest.

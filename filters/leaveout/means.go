@@ -98,12 +98,12 @@ func (m *Means) measureUsual(spread float64) {
 			if w.noise[k] > 0 && w.noise[l] > 0 {
 				apart := math.Log(v/n) / alike
 				by := v * math.Exp(-apart*apart/2)
-				sum += by * math.Max(w.norm[l], 0)
+				sum += by * max(w.norm[l], 0)
 				of += by
 			}
 		}
 		if of > 0 && u.usual > 0 {
-			m.Usual[k] = math.Max(sum/of/u.usual, leastUsual)
+			m.Usual[k] = max(sum/of/u.usual, leastUsual)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (m *Means) Compare(row []float64, x Left, w *Work) {
 		alpha, beta := leaveShares(m.weight[k], p.Weight)
 		v, rest := row[k], m.weight[k]-p.Weight
 		free -= m.weight[k] - m.squares[k]/m.weight[k]
-		squares := math.Max(m.squares[k]-p.Weight*p.Weight, 0)
+		squares := max(m.squares[k]-p.Weight*p.Weight, 0)
 		row[k], w.noise[k] = alpha*v-beta*x.Square, 0
 		w.norm[k] = alpha*alpha*w.norm[k] - 2*alpha*beta*v + beta*beta*x.Square
 		if x.Own != nil && at == 0 {
@@ -218,14 +218,14 @@ func (m *Means) measureLengths(row []float64, x Left, w *Work, along, free float
 			l.within -= w.norm[k] * m.weightWithout(k, x)
 		}
 	}
-	l.within = math.Max(l.within, 0) / math.Max(free, 1)
+	l.within = max(l.within, 0) / max(free, 1)
 	for _, v := range w.noise {
 		l.noise += l.within * v / c
 	}
-	l.own = math.Max((x.Square-2*along)*(1+x.Square*x.Gain)+l.centre, 0)
+	l.own = max((x.Square-2*along)*(1+x.Square*x.Gain)+l.centre, 0)
 	for k := range row {
 		w.norm[k] += l.centre - 2*w.middle[k] - (1-2/c)*(l.within*w.noise[k]-l.noise)
-		l.usual += math.Max(w.norm[k], 0) / c
+		l.usual += max(w.norm[k], 0) / c
 	}
 	return l
 }
@@ -234,7 +234,8 @@ func (m *Means) measureLengths(row []float64, x Left, w *Work, along, free float
 func (m *Means) setSimilarities(row []float64, x Left, w *Work, along, free float64) {
 	l := m.measureLengths(row, x, w, along, free)
 	c := float64(len(row))
-	distance := func(usual float64) float64 { return math.Max(usual*l.usual-(1-1/c)*l.noise, leastUsual*l.usual) }
+	noise, least := (1-1/c)*l.noise, leastUsual*l.usual
+	distance := func(usual float64) float64 { return max(usual*l.usual-noise, least) }
 	mean, scale := distance(1), inverseLength(math.Sqrt(l.own*l.usual))
 	for k, v := range row {
 		if w.noise[k] == 0 || mean <= 0 {
@@ -243,7 +244,7 @@ func (m *Means) setSimilarities(row []float64, x Left, w *Work, along, free floa
 		}
 		product := (v-along)*(1+x.Square*x.Gain) - w.middle[k] + l.centre + (l.within*w.noise[k]-l.noise)/c
 		n := 1 / w.noise[k]
-		length := (n*math.Max(w.norm[k], 0) + worth*l.usual*m.Usual[k]) / (n + worth)
+		length := (n*max(w.norm[k], 0) + worth*l.usual*m.Usual[k]) / (n + worth)
 		far := distance(m.Usual[k])
 		known := far / (far + l.within*w.noise[k]) * l.usual / mean
 		row[k] = scale * (known*product*inverseLength(math.Sqrt(length))*math.Sqrt(m.Usual[k]*l.usual) -

@@ -63,7 +63,7 @@ func calibrateSet(ctx context.Context, s *leaveout.Set) (found Calibration, each
 				for k, t := range rows[i*c : (i+1)*c] {
 					row[k] = float64(t)
 				}
-				p[i] = Calibration{Beta: beta, Lean: lean}.givenProbability(y, row)
+				p[i] = Calibration{Beta: beta, Lean: lean}.givenProbability(y, row, row)
 			}
 			return p
 		})

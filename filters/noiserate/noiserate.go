@@ -63,9 +63,9 @@ func FromSet(ctx context.Context, s *leaveout.Set) (Estimate, error) {
 	if err != nil {
 		return e, fmt.Errorf("noise rate: %w", err)
 	}
-	p, above := make([]float64, s.Z.Len()), 0.0 // P(y|x)
+	p, scratch, above := make([]float64, s.Z.Len()), make([]float64, len(s.Classes)), 0.0 // P(y|x)
 	err = s.Each(ctx, func(i, y int, row []float64) {
-		p[i] = c.givenProbability(y, row)
+		p[i] = c.givenProbability(y, row, scratch)
 		for k, l := range c.Lean {
 			row[k] += l / c.Beta
 		}
@@ -94,19 +94,17 @@ func FromSet(ctx context.Context, s *leaveout.Set) (Estimate, error) {
 }
 
 // givenProbability returns the probability of the given label, column y, by the similarities in row.
-func (c Calibration) givenProbability(y int, row []float64) float64 {
-	var rivals float64
+func (c Calibration) givenProbability(y int, row, scratch []float64) float64 {
+	top := math.Inf(-1)
 	for k, t := range row {
-		if k == y {
-			continue
-		}
-		above := c.Beta * (t - row[y])
+		scratch[k] = c.Beta * t
 		if c.Lean != nil {
-			above += c.Lean[k] - c.Lean[y]
+			scratch[k] += c.Lean[k]
 		}
-		rivals += math.Exp(math.Min(above, 700))
+		top = max(top, scratch[k])
 	}
-	return 1 / (1 + rivals)
+	sum := features.ExpSlice(scratch, scratch, 1, -top)
+	return max(scratch[y]/sum, 1e-300)
 }
 
 // rankAmount compares the rank of the given class, column y, with the rank expected by chance. Classes are sorted by

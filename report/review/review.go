@@ -40,7 +40,7 @@ type Config struct {
 	Names        map[string]string // class names by label; labels without a name are shown as they are
 	Notice       string            // shown when the page opens
 	Reviewer     string            // the name that the page suggests
-	Next         []string          // commands to run after the review, shown on the page
+	Train        string            // command that trains on the decisions, shown on the page
 	Missing      Missing           // commands that create missing inputs
 	KeepOrder    bool              // keep the audit's order: do not learn from decisions
 	Work         *Work             // what the page can start; nil: nothing

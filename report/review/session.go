@@ -30,7 +30,7 @@ type session struct {
 	NoUpload string         `json:"no_upload"` // why uploads do not work; "": they work
 	Reviewer string         `json:"reviewer"`  // the name that the page suggests
 	Notice   string         `json:"notice"`
-	Next     []string       `json:"next"` // commands to run after the review
+	Train    string         `json:"train"` // command that trains on the decisions
 	progress
 	Classes []sessionClass `json:"classes"` // replaces progress.Classes
 
@@ -67,7 +67,7 @@ func (r *Reviewer) newSession() session {
 		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile.String(), Out: r.Out,
 		Drawn: t.drawn, Total: t.audited, Images: len(t.images), Home: Suspects, Splits: t.splits, Missing: r.Missing,
 		Reading: reading{Lines: []string{}}, Findings: map[string]int{}, Kinds: map[string]int{}, Reviewer: r.Reviewer,
-		Notice: r.Notice, Next: r.Next, Similar: r.Finder != nil, Learns: r.learning.isLearning(),
+		Notice: r.Notice, Train: r.Train, Similar: r.Finder != nil, Learns: r.learning.isLearning(),
 		progress: *r.decided.progress, Classes: []sessionClass{},
 	}
 	if t.audited == 0 {

@@ -20,16 +20,20 @@ import (
 // Kinds of jobs.
 const (
 	AuditJob   = "audit"   // find wrong labels
+	TrainJob   = "train"   // train on the labels decided so far
 	NetworkJob = "network" // download a network
 )
 
 // Work runs commands of this program for the page, one at a time, as child processes that end with the server. A
 // request names a kind of job and nothing else: it cannot add to the command's words.
 type Work struct {
-	Program string                              // the executable file
-	Words   func(kind string) ([]string, error) // arguments of a job, or why it cannot be started
-	Network func() Network                      // what to download before an audit
-	Finish  func(kind string) error             // called when a command has succeeded, before the page hears of it
+	Program string         // the executable file
+	Network func() Network // what to download before an audit
+
+	// Words returns the arguments of a job and the file or folder that it writes, or why it cannot be started.
+	Words func(kind string) (words []string, out string, err error)
+	// Finish is called when a command has succeeded, before the page hears of it. It returns what the page shows.
+	Finish func(kind, out string) (any, error)
 
 	mutex sync.Mutex
 	over  bool // the server is ending
@@ -56,6 +60,8 @@ type job struct {
 	State    string     `json:"state"`
 	Progress progressed `json:"progress"`
 	Lines    []string   `json:"lines"` // the last lines that are not progress
+	Out      string     `json:"out"`   // file or folder that it writes
+	Result   any        `json:"result"`
 
 	stop  context.CancelFunc
 	ended chan struct{}
@@ -87,7 +93,9 @@ func (j *job) noteLine(line string) {
 		j.Progress.Done, _ = strconv.Atoi(m[2])
 		j.Progress.Total, _ = strconv.Atoi(m[3])
 	} else if line != "" && !terminalAdvice.MatchString(line) {
-		j.Progress = progressed{} // the next step
+		if !strings.HasPrefix(line, "epoch ") { // which is a note about the same step
+			j.Progress = progressed{}
+		}
 		j.Lines = append(j.Lines, line)
 		j.Lines = j.Lines[max(0, len(j.Lines)-most):]
 	}
@@ -100,7 +108,7 @@ func (w *Work) Start(kind string) error {
 	if w.over || w.job != nil && w.job.State == running {
 		return refuseWith(http.StatusConflict, "another job is running: wait for it, or stop it")
 	}
-	words, err := w.Words(kind)
+	words, out, err := w.Words(kind)
 	if err != nil {
 		return refuseWith(http.StatusConflict, "%v", err)
 	}
@@ -116,7 +124,7 @@ func (w *Work) Start(kind string) error {
 		stop()
 		return fmt.Errorf("review: %w", err)
 	}
-	w.job = &job{Kind: kind, State: running, Lines: []string{}, stop: stop, ended: make(chan struct{})}
+	w.job = &job{Kind: kind, State: running, Lines: []string{}, Out: out, stop: stop, ended: make(chan struct{})}
 	go w.followJob(ctx, w.job, c, printed)
 	return nil
 }
@@ -132,11 +140,12 @@ func (w *Work) followJob(ctx context.Context, j *job, c *exec.Cmd, printed io.Re
 		w.mutex.Unlock()
 	}
 	_, _ = io.Copy(io.Discard, printed) // after a line that is too long
+	var result any
 	state, err := done, c.Wait()
 	if err != nil && ctx.Err() != nil {
 		state = stopped
 	} else if err == nil {
-		err = w.Finish(j.Kind)
+		result, err = w.Finish(j.Kind, j.Out)
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -146,7 +155,7 @@ func (w *Work) followJob(ctx context.Context, j *job, c *exec.Cmd, printed io.Re
 			j.noteLine(err.Error())
 		}
 	}
-	j.State = state
+	j.State, j.Result = state, result
 }
 
 // End stops the running job, waits for its end and refuses further jobs. The server calls it when it ends.

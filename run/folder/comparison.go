@@ -19,6 +19,15 @@ type Comparison struct {
 	Frozen   eval.Retrieval `json:"frozen"`   // the stored features
 	Whitened eval.Retrieval `json:"whitened"` // their PCA whitening to the head's dimension, which uses no label
 	Trained  eval.Retrieval `json:"trained"`
+
+	Rows []Row `json:"rows,omitempty"` // the three in this order; set by [Compare]
+}
+
+// Row holds what a row of the printed comparison shows, with 95 % intervals over the queries.
+type Row struct {
+	Name         string          `json:"name"`
+	PrecisionAt1 eval.Difference `json:"precision_at_1"`
+	MAPAtR       eval.Difference `json:"map_at_r"`
 }
 
 // Values of Comparison.Known: how training used the images, as part of a sentence.
@@ -99,9 +108,8 @@ func (c Comparison) Better() string {
 	return "not shown"
 }
 
-// Print writes the comparison as a table, with 95 % intervals over the queries.
-func (c Comparison) Print(w io.Writer) {
-	fmt.Fprintf(w, "%-10s  %6s  %-16s  %6s  %s\n", "validation", "P@1", "95 %", "MAP@R", "95 %")
+// makeRows returns the rows of the printed comparison.
+func (c Comparison) makeRows() (rows []Row) {
 	for _, row := range []struct {
 		name string
 		r    eval.Retrieval
@@ -112,9 +120,20 @@ func (c Comparison) Print(w io.Writer) {
 				right++
 			}
 		}
-		first, all := eval.Share(right, max(len(row.r.Hits), 1)), eval.PairedMeans(row.r.Precisions, nil)
-		fmt.Fprintf(w, "%-10s  %6.4f  %6.4f to %6.4f  %6.4f  %6.4f to %6.4f\n", row.name, first.Mean, first.Low,
-			first.High, all.Mean, max(all.Low, 0), min(all.High, 1))
+		all := eval.PairedMeans(row.r.Precisions, nil)
+		all.Low, all.High = max(all.Low, 0), min(all.High, 1)
+		rows = append(rows, Row{row.name, eval.Share(right, max(len(row.r.Hits), 1)), all})
+	}
+	return rows
+}
+
+// Print writes the rows as a table.
+func (c Comparison) Print(w io.Writer) {
+	fmt.Fprintf(w, "%-10s  %6s  %-16s  %6s  %s\n", "validation", "P@1", "95 %", "MAP@R", "95 %")
+	for _, row := range c.Rows {
+		first, all := row.PrecisionAt1, row.MAPAtR
+		fmt.Fprintf(w, "%-10s  %6.4f  %6.4f to %6.4f  %6.4f  %6.4f to %6.4f\n", row.Name, first.Mean, first.Low,
+			first.High, all.Mean, all.Low, all.High)
 	}
 }
 
@@ -232,6 +251,7 @@ func Compare(ctx context.Context, h, white *head.Head, stored, tuned features.Se
 		*to[row], err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)
 		return err
 	})
+	c.Rows = c.makeRows()
 	return c, err
 }
 

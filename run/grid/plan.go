@@ -100,6 +100,6 @@ func (p Plan) String() string {
 	if p.Timed < p.Left {
 		rough = fmt.Sprintf("; a rough estimate, from the kinds of %d cells", p.Timed)
 	}
-	return fmt.Sprintf("%d of %d cells left to run, %s%d steps: %sabout %s, %d at once%s", p.Left, p.Cells, most, p.Steps,
-		most, text.About(time.Duration(p.Seconds*float64(time.Second))), p.Jobs, rough)
+	return fmt.Sprintf("%d of %d cells left to run, %s%d steps: %sabout %s, %d at once%s", p.Left, p.Cells, most,
+		p.Steps, most, text.About(time.Duration(p.Seconds*float64(time.Second))), p.Jobs, rough)
 }

@@ -62,26 +62,26 @@ func TestAuditIsOpened(t *testing.T) {
 		return session
 	}
 	photos := open("photos.csv")
-	words, err := photos.listWords(review.NetworkJob)
-	if _, without := photos.listWords(review.AuditJob); err != nil || without == nil ||
+	words, _, err := photos.listWords(review.NetworkJob)
+	if _, _, without := photos.listWords(review.AuditJob); err != nil || without == nil ||
 		!slices.Equal(words, []string{"models", "get", "mobilenetv2-7"}) {
 		t.Errorf("without a network: %q, %v; the audit: %v", words, err, without)
 	}
 	write("suspects.csv", head+"elsewhere.png,cat,dog,0.1\n")
 	s := open("m.csv")
-	words, err = s.listWords(review.AuditJob)
+	words, out, err := s.listWords(review.AuditJob)
 	if err != nil || !slices.Equal(words, []string{"audit", "m.csv", "--out", "m-suspects.csv"}) {
 		t.Fatalf("got %q, %v: suspects.csv is of other images", words, err)
 	}
 	write("m-suspects.csv", head+"elsewhere.png,cat,dog,0.1\n")
-	if err := s.finish(review.AuditJob); err == nil || total(s).Total != 0 {
+	if _, err := s.finish(review.AuditJob, out); err == nil || total(s).Total != 0 {
 		t.Errorf("a list of other images: %v, %+v", err, total(s))
 	}
 	write("m-suspects.csv", head+"a.png,U+0041,U+0042,0.1\n")
-	if err := s.finish(review.AuditJob); err != nil || total(s).Total != 1 {
+	if _, err := s.finish(review.AuditJob, out); err != nil || total(s).Total != 1 {
 		t.Errorf("%v, %+v", err, total(s))
 	}
-	if _, err := s.listWords(review.AuditJob); err == nil {
+	if _, _, err := s.listWords(review.AuditJob); err == nil {
 		t.Error("the audit is offered again")
 	}
 }

@@ -129,16 +129,40 @@ func listOf(images location.Source) string {
 	return ""
 }
 
-// listAuditWords returns the words of an audit of the images, which writes a list that does not exist yet.
-func listAuditWords(o Options) []string {
+// listImageWords returns the words of a command about the images.
+func listImageWords(command string, o Options) []string {
 	images := o.Manifest.String()
 	if strings.HasPrefix(images, "-") {
 		images = "./" + images // it is no flag
 	}
-	words := []string{"audit", images}
+	words := []string{command, images}
 	if !o.Root.IsZero() {
 		words = append(words, "--root", o.Root.String())
 	}
+	return words
+}
+
+// listTrainWords returns the words of a training on the decisions so far, and the folder that it makes: next to the
+// list of the audit or, without one, to the decisions.
+func listTrainWords(o Options, decisions string) (words []string, dir string) {
+	base := filepath.Join(filepath.Dir(cmp.Or(o.Audit, decisions)), "runs", "fixed")
+	dir = base
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(dir); err != nil {
+			break
+		}
+		dir = fmt.Sprintf("%s-%d", base, i)
+	}
+	words = append(listImageWords("train", o), "--decisions", decisions)
+	if o.Features != "" {
+		words = append(words, "--features", o.Features)
+	}
+	return append(words, "--out", dir), dir
+}
+
+// listAuditWords returns the words of an audit of the images, which writes a list that does not exist yet.
+func listAuditWords(o Options) []string {
+	words := listImageWords("audit", o)
 	for flag, name := range term.Named(o.Columns) {
 		words = append(words, flag, name)
 	}

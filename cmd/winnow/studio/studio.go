@@ -46,7 +46,8 @@ dropped, relabelled, and noted about, one or many at a time. Ctrl-C ends the ser
 PHOTOS is a folder, a .zip file or a manifest, by default the working folder. Without the list of an audit as SUSPECTS
 or --audit, the page shows suspects.csv in the working folder or next to the images. The vectors of the images are in
 the folder SUSPECTS.features. Without a list, the page finds wrong labels at a click: it runs winnow audit, which ends
-with the server, and offers to download a network first if none is installed. With vectors the list learns from the
+with the server, and offers to download a network first if none is installed. It also trains on the labels decided so
+far at a click: winnow train --decisions, into a new folder, runs/fixed. With vectors the list learns from the
 decisions: after every 20 of them, the labels that are now most likely wrong come first.
 
 Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest reads again; one

@@ -169,24 +169,30 @@ func runTrain(ctx context.Context, p *term.Program, o Options) (err error) {
 	return nil
 }
 
-// writeNext prints the commands that use a trained run: to measure it, to export it, and to search with it.
+// writeNext prints the commands of [ListNext].
 func writeNext(w io.Writer, dir string, data config.Data) {
+	for i, command := range ListNext(dir, data) {
+		lead := "      "
+		if i == 0 {
+			lead = "next: "
+		}
+		fmt.Fprintln(w, lead+command)
+	}
+}
+
+// ListNext returns the commands that use a trained run: to measure it, to export it, and to search with it.
+func ListNext(dir string, data config.Data) (commands []string) {
 	images := []string{"index", cmp.Or(data.Manifest, "PHOTOS")}
 	if data.Root != "" {
 		images = append(images, "--root", data.Root)
 	}
 	name := filepath.Base(filepath.Clean(dir))
-	for i, words := range [][]string{{"eval", dir}, {"export", dir, "--onnx", name + ".onnx"},
+	for _, words := range [][]string{{"eval", dir}, {"export", dir, "--onnx", name + ".onnx"},
 		append(images, "--model", dir, "--out", name+".index"), {"search", "--index", name + ".index"}} {
-		lead, more := "      ", ""
-		if i == 0 {
-			lead = "next: "
-		}
-		if words[0] == "search" {
-			more = " IMAGE"
-		}
-		fmt.Fprintln(w, lead+"winnow "+term.Quoted(words)+more)
+		commands = append(commands, "winnow "+term.Quoted(words))
 	}
+	commands[len(commands)-1] += " IMAGE"
+	return commands
 }
 
 // showPlan prints a plan as a YAML file of settings, or as JSON.

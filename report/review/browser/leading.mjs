@@ -1,8 +1,8 @@
-// Steps about many decisions at once, new classes, and what follows the end of the list, on a server with its own decisions.
+// Steps about many decisions at once, new classes, and what follows the end of the list, such as a training, on a server with its own decisions.
 
 import assert from "node:assert/strict";
 import { Server } from "./server.mjs";
-import { Visit, ready, settled } from "./visit.mjs";
+import { Visit, accessible, ready, settled } from "./visit.mjs";
 
 export const leading = [
   ["a new class, all above 99 %, and the end of the list leads on", async ({ browser, binary, set, shots }) => {
@@ -44,10 +44,22 @@ export const leading = [
       }
       assert.match(await page.locator("#grid .empty").textContent(), /All suspects are decided\..*relabelled/);
       await page.screenshot({ path: `${shots}/leading.png` });
-      await page.locator("#grid .empty button", { hasText: "Train, in a terminal…" }).click();
-      assert.match(await page.locator("#grid .empty code").textContent(), / train /);
+      assert.match(await page.locator("#grid .empty code").textContent(), /^winnow train .* --decisions .*runs.fixed$/);
+      await page.locator("#grid .empty").getByRole("button", { name: "Train" }).click();
+      await page.waitForSelector("#job:not([hidden])");
+      await page.waitForSelector("#job[data-state=done] table");
+      assert.deepEqual(await page.locator("#job tbody th").allTextContents(), ["frozen", "whitened", "trained"]);
+      await page.locator("#job summary").click();
+      assert.match(await page.locator("#job code").allTextContents().then((all) => all.join("\n")), /runs.fixed\nwinnow eval .*\nwinnow export .*\nwinnow index .*\nwinnow search /);
+      assert.deepEqual(await accessible(page, ["wcag2a", "wcag2aa", "best-practice"]), []);
+      await page.screenshot({ path: `${shots}/trained.png` });
+      await page.reload(); // the result stays until it is closed
+      await ready(page);
+      await page.locator("#job").getByRole("button", { name: "Close" }).click();
+      assert.ok(await page.locator("#job").isHidden());
       await page.locator("#grid .empty button", { hasText: "Export…" }).click();
       await page.waitForSelector("#exported[open]");
+      assert.match(await page.locator("#exported code").last().textContent(), /runs.fixed-2$/);
       await page.keyboard.press("Escape");
       assert.deepEqual(await visit.found(page), []);
       const bare = await context.browser().newContext(), shut = await bare.newPage();

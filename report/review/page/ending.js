@@ -4,21 +4,18 @@ import { get, el } from "./dom.js";
 import { store } from "./store.js";
 import { count, many } from "./words.js";
 import { to } from "./views.js";
+import { training } from "./job.js";
 
 const titles = { copies: "duplicates", outliers: "outliers", problems: "problems" };
 
 // ending returns the card that the list shows when all its images are decided.
 export function ending(words) {
-  const { counts: c, left, next = [] } = store.session, button = (text, onclick, more = {}) => el("button", { type: "button", onclick, ...more }, text);
+  const { counts: c, left } = store.session, button = (text, onclick, more = {}) => el("button", { type: "button", onclick, ...more }, text);
   const parts = [["relabelled", c.relabel], ["dropped", c.drop], ["kept", c.keep], ["unsure", c.unsure], ["without a majority", c.disagreed]].filter(([, n]) => n > 0);
-  const finds = Object.entries(titles).filter(([kind]) => left[kind] > 0), train = next.find((command) => command.includes(" train ")), copied = el("p", { role: "status" });
-  const show = async () => {
-    copied.replaceChildren("Run this in a terminal: ", el("code", { class: "command" }, train));
-    try { await navigator.clipboard.writeText(train); copied.append("It is copied."); } catch { /* it is shown */ }
-  };
+  const finds = Object.entries(titles).filter(([kind]) => left[kind] > 0), [train, command] = training();
   return el("li", { class: "empty" }, el("h3", {}, words), parts.length ? el("p", {}, parts.map(([name, n]) => `${count(n)} ${name}`).join(", ")) : "",
     el("div", { class: "row next" },
       ...finds.map(([kind, name]) => button(`Findings: ${many(left[kind], "group")} of ${name} left`, () => to("findings", { find: kind }))),
-      button("Export…", () => get("export").click(), { class: "primary" }), train ? button("Train, in a terminal…", show) : ""),
-    finds.length ? "" : el("p", {}, "Nothing is left in Findings."), copied);
+      button("Export…", () => get("export").click(), { class: "primary" }), train, command),
+    finds.length ? "" : el("p", {}, "Nothing is left in Findings."));
 }

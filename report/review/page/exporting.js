@@ -4,6 +4,7 @@ import { get, el, head, open } from "./dom.js";
 import { post, Failure } from "./api.js";
 import { store } from "./store.js";
 import { drain } from "./outbox.js";
+import { training } from "./job.js";
 import { count, many } from "./words.js";
 
 export function exporting() {
@@ -19,15 +20,9 @@ function show() {
       : ["The file", out ? [", ", el("code", {}, out), ","] : "", ` has all rows of the manifest, without the ${many(counts.drop, "dropped image")} and with a new label for ${many(counts.relabel, "relabelled image")}.`]),
     el("p", {}, `All other images keep their given labels: those not decided, unsure (${count(counts.unsure)}), or without a majority of the reviewers (${count(counts.disagreed)}). Every decision is saved; you can continue after the export.`),
     store.pending.size ? el("p", { class: "warn" }, `${many(store.pending.size, "decision")} not saved yet will be missing.`) : "",
-    el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "", class: "button" }, folder ? "Download a list" : "Download"), el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), answer, nextSteps());
+    el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "", class: "button" }, folder ? "Download a list" : "Download"), el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), answer, el("p", {}, "Or train on the corrected labels, to see whether they helped. It needs no export."), el("div", { class: "row" }, ...training()));
   open(dialog);
   if (!write.hidden) write.focus();
-}
-
-// nextSteps shows the commands to run after the review.
-function nextSteps() {
-  return el("details", { class: "next-steps" }, el("summary", {}, "For a terminal: train on the corrected labels"),
-    ...(store.session.next ?? []).map((command) => el("pre", {}, el("code", {}, command))));
 }
 
 async function run(button, answer) {

@@ -1,4 +1,4 @@
-package losses
+package features
 
 import (
 	"math"
@@ -13,9 +13,9 @@ func BenchmarkExpSlice(b *testing.B) {
 		x[i] = math.Sin(float64(i))
 	}
 	dst := make([]float64, len(x))
-	b.Run("expSlice", func(b *testing.B) {
+	b.Run("ExpSlice", func(b *testing.B) {
 		for b.Loop() {
-			expSlice(dst, x, 20, -20)
+			ExpSlice(dst, x, 20, -20)
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(x)), "ns/exp")
 	})
@@ -70,13 +70,13 @@ func expError(exp func(dst, x []float64, scale, shift float64) float64) (worst, 
 }
 
 func TestExpSliceIsExact(t *testing.T) {
-	worst, at := expError(expSlice)
+	worst, at := expError(ExpSlice)
 	t.Logf("largest relative error %.3g, at %v", worst, at)
 	if worst > 1e-15 {
 		t.Errorf("e^%v has a relative error of %.3g, expected less than 1e-15", at, worst)
 	}
 	if worst, _ := expError(func(dst, x []float64, _, _ float64) float64 {
-		return expSlice(dst, x, 1, 2e-15)
+		return ExpSlice(dst, x, 1, 2e-15)
 	}); worst <= 1e-15 {
 		t.Error("a relative error of 2e-15 goes unnoticed")
 	}
@@ -86,17 +86,17 @@ func TestExpSliceAtTheEnds(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	x := []float64{1, inf, 2, -inf, nan, 709.5, 710, -708.5, -744, -746, 1e300, -1e300, 1 << 52, -1 << 60, 3}
 	dst := make([]float64, len(x))
-	expSlice(dst, x, 1, 0)
+	ExpSlice(dst, x, 1, 0)
 	for i, v := range x {
 		want := math.Exp(v)
-		if math.Float64bits(dst[i]) != math.Float64bits(want) && !near(dst[i], want, 1e-15, 0) {
+		if math.Float64bits(dst[i]) != math.Float64bits(want) && !near(dst[i], want, 1e-15) {
 			t.Errorf("e^%v = %v, expected %v", v, dst[i], want)
 		}
 	}
-	if sum := expSlice(dst, x[:1], 1, -inf); sum != 0 || dst[0] != 0 {
+	if sum := ExpSlice(dst, x[:1], 1, -inf); sum != 0 || dst[0] != 0 {
 		t.Errorf("e^-Inf = %v, sum %v", dst[0], sum)
 	}
-	if sum := expSlice(nil, nil, 1, 0); sum != 0 {
+	if sum := ExpSlice(nil, nil, 1, 0); sum != 0 {
 		t.Errorf("the sum of an empty slice is %v, expected 0", sum)
 	}
 }
@@ -108,12 +108,12 @@ func TestExpSliceSumsScalesAndShiftsInPlace(t *testing.T) {
 		want[i] = math.Exp(3*v - 2000)
 		sum += want[i]
 	}
-	got := expSlice(x, x, 3, -2000)
-	if !near(got, sum, 1e-14, 0) {
+	got := ExpSlice(x, x, 3, -2000)
+	if !near(got, sum, 1e-14) {
 		t.Errorf("sum %v, expected %v", got, sum)
 	}
 	for i := range x {
-		if !near(x[i], want[i], 1e-14, 0) {
+		if !near(x[i], want[i], 1e-14) {
 			t.Errorf("entry %d: %v, expected %v", i, x[i], want[i])
 		}
 	}

@@ -1,11 +1,11 @@
-package losses
+package features
 
 import "math"
 
-// expShifted returns e^x for one shifted exponent of a softmax, x ≤ 0. It uses expSlice's table and is equally
+// ExpShifted returns e^x for one shifted exponent of a softmax, x ≤ 0. It uses ExpSlice's table and is equally
 // accurate. Losses use it if they need the exponentials of selected pairs only. It takes less than half the time of
 // [math.Exp] (BenchmarkExp).
-func expShifted(x float64) float64 {
+func ExpShifted(x float64) float64 {
 	if !(x >= -700) { // also true for NaN
 		return math.Exp(x)
 	}

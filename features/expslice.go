@@ -1,4 +1,4 @@
-package losses
+package features
 
 import "math"
 
@@ -25,16 +25,16 @@ const (
 	expLimit = 1021 << expBits    // beyond 2^±1021 a result may be subnormal or infinite
 )
 
-// expSlice writes e^(scale·x_j + shift) to dst, which may be x, and returns the sum, added up in order. One call
+// ExpSlice writes e^(scale·x_j + shift) to dst, which may be x, and returns the sum, added up in order. One call
 // computes the exponentials of a softmax if shift is -scale·max, or any constant that keeps the exponents within ±700.
 //
 // For results between 2^±1021 the relative error is below 1e-15. Other results are those of [math.Exp]: 0, subnormal,
-// infinite or NaN. expSlice is at least twice as fast as a loop over math.Exp (BenchmarkExpSlice).
+// infinite or NaN. ExpSlice is at least twice as fast as a loop over math.Exp (BenchmarkExpSlice).
 //
 // e^v = 2^(k/128)·e^r with k = ⌊128·v/ln 2⌉ and |r| ≤ ln 2/256. The fraction of k/128 is looked up in a table of 128
 // powers; the integer part is added to the exponent's bits. e^r is a polynomial of degree 4: Taylor's, with r⁵/120
 // replaced by the nearest multiple of r³, which changes the result by less than 2e-16.
-func expSlice(dst, x []float64, scale, shift float64) (sum float64) {
+func ExpSlice(dst, x []float64, scale, shift float64) (sum float64) {
 	dst = dst[:len(x)]
 	for j := 0; ; j++ {
 		done, more := expNormal(dst[j:], x[j:], scale, shift)

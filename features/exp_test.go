@@ -1,4 +1,4 @@
-package losses
+package features
 
 import (
 	"math"
@@ -11,16 +11,16 @@ func TestExpShifted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200000 {
 		x := -700 * math.Pow(rng.Float64(), 4)
-		if want := math.Exp(x); !near(expShifted(x), want, 2e-15, 0) {
-			t.Fatalf("e^%v is %v, expected %v", x, expShifted(x), want)
+		if want := math.Exp(x); !near(ExpShifted(x), want, 2e-15) {
+			t.Fatalf("e^%v is %v, expected %v", x, ExpShifted(x), want)
 		}
 	}
 	for x, want := range map[float64]float64{0: 1, math.Inf(-1): 0, -740: math.Exp(-740), -1e300: 0, -1e-300: 1} {
-		if got := expShifted(x); got != want {
+		if got := ExpShifted(x); got != want {
 			t.Errorf("e^%v is %v, expected %v", x, got, want)
 		}
 	}
-	if got := expShifted(math.NaN()); !math.IsNaN(got) {
+	if got := ExpShifted(math.NaN()); !math.IsNaN(got) {
 		t.Errorf("e^NaN is %v", got)
 	}
 }
@@ -35,7 +35,7 @@ func BenchmarkExp(b *testing.B) {
 	for b.Loop() {
 		start := time.Now()
 		for i, v := range in {
-			out[i] = expShifted(v)
+			out[i] = ExpShifted(v)
 		}
 		middle := time.Now()
 		for i, v := range in {
@@ -46,3 +46,5 @@ func BenchmarkExp(b *testing.B) {
 	b.ReportMetric(float64(shifted)/float64(len(in)), "shifted-ns/exp")
 	b.ReportMetric(float64(plain)/float64(len(in)), "math-ns/exp")
 }
+
+func near(got, want, rel float64) bool { return math.Abs(got-want) <= rel*math.Abs(want) }
