@@ -19,7 +19,11 @@ func (r *Training) judgeResult(ctx context.Context, o Outcome) (folder.Result, e
 		Run: dir, Head: filepath.Join(dir, folder.BestHeadFile), FineTuned: share, Seed: o.Config.Seed, Steps: o.Step,
 		Epochs: o.Epochs, BestStep: o.BestStep, Stopped: o.Stopped,
 		Patience: o.Config.Validation.Patience, Idle: o.Idle, Reading: r.Reading,
-		Verdict: "there is no validation split: whether training improved retrieval was not measured",
+		Verdict: "whether training improved retrieval was not measured: there is no validation or test split, and no " +
+			"images are held out",
+	}
+	if r.Tests > 0 {
+		f.Verdict = "there is no validation split: only the test images show whether training improved retrieval"
 	}
 	if share != nil {
 		f.Backbone = filepath.Join(dir, folder.BestBackboneFile)

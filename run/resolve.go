@@ -78,12 +78,11 @@ func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 		return err
 	}
 	whole := d
+	r.Tests = len(whole.Labelled(datasets.Test)) + len(whole.Labelled(datasets.Query))
 	v := &r.Config.Validation
 	auto := v.HoldOut == config.AutoHoldOut
 	if auto {
-		v.HoldOut = v.Share()
-		if tests := len(whole.Labelled(datasets.Test)) + len(whole.Labelled(datasets.Query)); tests > 0 &&
-			!r.Config.Finetune.On() {
+		if v.HoldOut = v.Share(); r.Tests > 0 && !r.Config.Finetune.On() {
 			v.HoldOut = 0
 		}
 	}

@@ -36,7 +36,8 @@ func Train(ctx context.Context, cfg config.Run, in Input, o Options, observers .
 // Training is a resolved training: its plan, its data, and the parts with which it can be run once.
 type Training struct {
 	Plan
-	Data Data
+	Data  Data
+	Tests int // labelled images of the test split, or queries
 
 	options  Options
 	backbone tuning.Backbone

@@ -33,7 +33,7 @@ import (
 
 // Options are the settings of [Judge]. The zero value means the defaults.
 type Options struct {
-	Folds int        // default 5, or [TunedFolds] with networks, which take minutes
+	Folds int        // default 5, 3 for many images of large classes, or [TunedFolds] with networks
 	Start *head.Head // initial head of each fold; nil: the whitening of all rows
 	Seed  uint64
 
@@ -84,7 +84,7 @@ func learnByFold(ctx context.Context, set features.Set, classes int, opts Option
 	folds := 5
 	if opts.Tune != nil {
 		folds = TunedFolds
-	} else if set.Len() > manyImages {
+	} else if set.Len() > max(manyImages, mostOfClass*classes) {
 		folds = 3
 	}
 	opts.Folds, opts.chosen = cmp.Or(opts.Folds, folds), new(Choice)

@@ -23,9 +23,12 @@ const (
 	// images of CIFAR-10 with human labels.
 	temperature = 0.3
 	rate        = 1e-3 // learning rate of Adam, decays to 0 as a cosine
-	// manyImages is the number of images above which there are 3 folds: a third less data hardly changes heads, and the
-	// time halves (docs/log, 2026-11).
+	// Above manyImages, and mostOfClass images a class on average, there are 3 folds: heads hardly change, and the time
+	// halves (docs/log, 2026-11).
 	manyImages = 1 << 13
+	// A head without a network has at most mostWork/(d + C) steps, for d dimensions and C classes, but leastMost if that
+	// is more. Fewer steps have a higher rate, at most highest times as high.
+	mostWork, leastMost, highest = 1 << 22, 1 << 10, 4
 )
 
 // plan holds the length and the learning rates of a training.
@@ -142,7 +145,10 @@ func (p plan) trainEncoder(ctx context.Context, h *head.Head, set features.Set, 
 	}
 	proxies, _ := loss.(losses.Proxied).Proxies()
 	copy(proxies.Data, centres.Data)
-	steps := max(p.epochs*sampler.Batches(), p.least)
+	steps, higher := max(p.epochs*sampler.Batches(), p.least), 1.0
+	if most := max(mostWork/(centres.Cols+centres.Rows), leastMost); p.network == 0 && steps > most {
+		steps, higher = most, min(float64(steps)/float64(most), highest)
+	}
 	cfg := train.Config{
 		Encoder: e, Sampler: sampler, Steps: min(cmp.Or(p.stop, steps), steps), Clock: clock,
 		Terms: []train.Term{{Name: "norm_softmax", Loss: loss, Params: []*features.Param{proxies}, Weight: 1}},
@@ -167,7 +173,7 @@ func (p plan) trainEncoder(ctx context.Context, h *head.Head, set features.Set, 
 		if g.Solver, err = train.NewSolver(train.DefaultSolver("adam")); err != nil {
 			return centres, err
 		}
-		if g.Schedule, err = train.NewSchedule(train.ScheduleConfig{Name: "cosine"}, of.rate, steps,
+		if g.Schedule, err = train.NewSchedule(train.ScheduleConfig{Name: "cosine"}, higher*of.rate, steps,
 			sampler.Batches()); err != nil {
 			return centres, err
 		}

@@ -127,10 +127,10 @@ func (c Comparison) makeRows() (rows []Row) {
 	return rows
 }
 
-// Print writes the rows as a table.
-func (c Comparison) Print(w io.Writer) {
-	fmt.Fprintf(w, "%-10s  %6s  %-16s  %6s  %s\n", "validation", "P@1", "95 %", "MAP@R", "95 %")
-	for _, row := range c.Rows {
+// Print writes the rows on a split as a table.
+func (c Comparison) Print(w io.Writer, split string) {
+	fmt.Fprintf(w, "%-10s  %6s  %-16s  %6s  %s\n", split, "P@1", "95 %", "MAP@R", "95 %")
+	for _, row := range c.makeRows() {
 		first, all := row.PrecisionAt1, row.MAPAtR
 		fmt.Fprintf(w, "%-10s  %6.4f  %6.4f to %6.4f  %6.4f  %6.4f to %6.4f\n", row.Name, first.Mean, first.Low,
 			first.High, all.Mean, all.Low, all.High)

@@ -10,7 +10,7 @@ import (
 // Write writes the result as text.
 func (r Result) Write(w io.Writer) {
 	if r.Validation != nil {
-		r.Validation.Print(w)
+		r.Validation.Print(w, "validation")
 	}
 	fmt.Fprintln(w, r.Verdict)
 	if r.Stopped {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"winnow/datasets"
@@ -152,10 +153,19 @@ func (r *Result) addVerdict() error {
 	if r.N == 0 {
 		return fmt.Errorf("eval: no image of the split %s has the same class as another image", r.Split)
 	}
-	all := folder.Comparison{FineTuned: r.FineTuned, Known: Known(r.Split), Frozen: *r.Frozen,
-		Whitened: *r.Whitened, Trained: *r.Retrieval}
-	r.Verdict = "on " + r.Split + ", " + all.Verdict()
+	r.Verdict = "on " + r.Split + ", " + r.compareRows().Verdict()
 	return nil
+}
+
+func (r *Result) compareRows() folder.Comparison {
+	return folder.Comparison{FineTuned: r.FineTuned, Known: Known(r.Split), Frozen: *r.Frozen, Whitened: *r.Whitened,
+		Trained: *r.Retrieval}
+}
+
+// PrintRows writes the retrieval of the three embeddings with its intervals, and the verdict.
+func (r *Result) PrintRows(w io.Writer) {
+	r.compareRows().Print(w, r.Split)
+	fmt.Fprintln(w, r.Verdict)
 }
 
 // noteResult stores the result of a metric for one row of the comparison.

@@ -24,6 +24,7 @@ import (
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/measure"
 	facts "winnow/train"
 )
 
@@ -165,8 +166,31 @@ func runTrain(ctx context.Context, p *term.Program, o Options) (err error) {
 		return p.JSON(out.Summary)
 	}
 	out.Summary.Write(p.Out)
+	if out.Summary.Validation == nil && planned.Tests > 0 {
+		if err := printTest(ctx, p, o.Out); err != nil {
+			return err
+		}
+	}
 	writeNext(p.Out, o.Out, planned.Config.Data)
 	return nil
+}
+
+// printTest measures the run in a folder on the test images, and prints whether training improved retrieval.
+func printTest(ctx context.Context, p *term.Program, dir string) error {
+	metric, err := measure.NewMetric("retrieval", nil)
+	if err != nil {
+		return err
+	}
+	o := measure.Options{Metrics: []measure.Metric{metric}, Note: p.Note}
+	r, err := folder.Open(ctx, dir, folder.Options{Splits: o.Splits(), For: "train", Host: p.Host()})
+	if err != nil {
+		return err
+	}
+	result, err := measure.Run(ctx, r, o)
+	if err == nil {
+		result.PrintRows(p.Out)
+	}
+	return err
 }
 
 // writeNext prints the commands of [ListNext].
