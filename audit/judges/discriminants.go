@@ -184,6 +184,10 @@ func (l *discriminants) fitDiscriminants(images []int, fold int) (to blas32.Gene
 			floats.AddScaled(within, 1/n, sum)
 		}
 	}
+	least := 1e-12 // added to the diagonal: eigenvalues of the difference are exact to about 1e-7 of the trace
+	for j := range d {
+		least += 1e-6 * within[j*d+j]
+	}
 	product, rooted := features.NewMatrix(d, d), features.NewMatrix(classes, d)
 	for k, c := range count {
 		blas32.Axpy(float32(1/math.Sqrt(math.Max(c*n, 1))), row(means, k), row(rooted, k))
@@ -209,20 +213,21 @@ func (l *discriminants) fitDiscriminants(images []int, fold int) (to blas32.Gene
 	away := math.Max(squared-float64(d)*mean*mean, 1e-300)
 	shrunk := math.Min(math.Max((fourth-squared)/n/away, 1e-6), 1)
 	floats.Scale(1-shrunk, within)
+	ridge := max(shrunk*mean, least)
 	for j := range d {
-		within[j*d+j] += math.Max(shrunk*mean, 1e-12)
+		within[j*d+j] += ridge
 	}
 	root, ok := lapack64.Potrf(blas64.Symmetric{N: d, Stride: d, Data: within, Uplo: blas.Upper})
 	if !ok || !lapack64.Trtri(root) {
 		return to, nil, errors.New("judges: the covariance within the classes has no Cholesky decomposition")
 	}
-	trace := float64(d) // tr(S⁻¹(S - shrunk mean I)), with S⁻¹ = R·Rᵀ
+	trace := float64(d) // tr(S⁻¹(S - ridge I)), with S⁻¹ = R·Rᵀ
 	for i := range d {
 		clear(features.Row(product, i)[:i])
 		for j := i; j < d; j++ {
 			v := within[i*d+j]
 			product.Data[i*d+j] = float32(v)
-			trace -= shrunk * mean * v * v
+			trace -= ridge * v * v
 		}
 	}
 	centre := row(features.NewMatrix(1, d), 0)

@@ -107,3 +107,19 @@ func TestDiscriminantsLeaveSmallClasses(t *testing.T) {
 		}
 	}
 }
+
+// Classes of identical images, and fewer images than dimensions, leave no covariance within the classes.
+func TestDiscriminantsOfIdenticalImages(t *testing.T) {
+	stored := drawGaussians([]int{12, 12}, 64, rand.New(rand.NewPCG(7, 8)))
+	for i := range stored.Len() {
+		copy(stored.Row(i), stored.Row(i/12*12))
+	}
+	err := newDiscriminantBench(t, stored, 2).visitDiscriminants(func(row int, p []float64) {
+		if p[row/12] < 0.9 || p[0]+p[1] > 1+1e-9 {
+			t.Errorf("image %d: probabilities %v", row, p)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -98,24 +98,30 @@ func listFlags() []cli.Flag {
 const anyPort = "127.0.0.1:0"
 
 // listNextCommands returns the commands that continue with the decisions: to write the corrected labels to out, unless
-// they are written, and to train on them.
-func listNextCommands(o Options, out string, written bool) (list []string) {
-	columns := []string{}
-	for flag, name := range term.Named(o.Columns) {
-		columns = append(columns, flag, name)
-	}
+// they are written, and to train on them. train is the command that trains on decisions. Training needs the usual
+// column names.
+func listNextCommands(o Options, out string, written bool, train string) (list []string) {
 	out = cmp.Or(out, "fixed.csv")
 	if !written {
-		write := append([]string{"winnow", "decisions", "export", o.Manifest.String()}, columns...)
+		write := []string{"winnow", "decisions", "export", o.Manifest.String()}
+		for flag, name := range term.Named(o.Columns) {
+			write = append(write, flag, name)
+		}
 		if o.Decisions != "" {
 			write = append(write, "--decisions", o.Decisions)
 		}
 		list = append(list, term.Quoted(append(write, "--out", out)))
 	}
+	switch {
+	case o.Columns != datasets.Names{}:
+		return list
+	case !written:
+		return append(list, train)
+	}
 	if datasets.IsFolderOut(out) { // the features are of the old paths
 		return append(list, term.Quoted([]string{"winnow", "train", filepath.Clean(out), "--out", "runs/fixed"}))
 	}
-	words := append([]string{"winnow", "train", "--manifest", out}, columns...)
+	words := []string{"winnow", "train", "--manifest", out}
 	root := imageroot.Resolve(o.Root, o.Manifest)
 	if folder := filepath.Dir(out); filepath.Clean(root.String()) != folder {
 		words = append(words, "--root", root.String())
@@ -194,7 +200,7 @@ func runStudio(ctx context.Context, p *term.Program, o Options) (err error) {
 		}
 		p.Note("%s", strings.TrimRight(written.Text(), "\n"))
 	}
-	for _, command := range listNextCommands(o, r.Out, o.Out != "") {
+	for _, command := range listNextCommands(o, r.Out, o.Out != "", r.Train) {
 		p.Note("next: %s", command)
 	}
 	return nil
