@@ -82,7 +82,7 @@ func FindProblems(looks []Look) [][]Found {
 		case p == OddAspect && ratio < narrow:
 			return fmt.Sprintf("%d×%d pixels", l.W, l.H)
 		case p == Greyscale && l.Colour < pale:
-			return "greyscale, while most other images have colour"
+			return "has no colour, while most other images do"
 		}
 		return ""
 	}

@@ -89,7 +89,7 @@ func (b *boxReader) namePart(part string) string {
 // addPhoto adds the rows of an image.
 func (b *boxReader) addPhoto(p *photo) {
 	if p.odd != nil {
-		b.left.addUnread("pictures", b.namePart(cmp.Or(p.file, "a picture")), p.odd)
+		b.left.addUnread("images", b.namePart(cmp.Or(p.file, "an image")), p.odd)
 		return
 	}
 	file, found := p.file, true
@@ -97,7 +97,7 @@ func (b *boxReader) addPhoto(p *photo) {
 		file, found = b.find(p.file)
 	}
 	if !found {
-		b.left.addOne(missingPicture, "pictures")
+		b.left.addOne(missingPicture, "images")
 		return
 	}
 	var whole []string
@@ -107,9 +107,9 @@ func (b *boxReader) addPhoto(p *photo) {
 		}
 	}
 	if len(p.marks) == 0 {
-		b.left.addOne(withoutBox, "pictures")
+		b.left.addOne(withoutBox, "images")
 	} else if len(whole) > 1 {
-		b.left.addOne(severalLabels, "pictures")
+		b.left.addOne(severalLabels, "images")
 	}
 	split := p.split
 	if split == "" && b.dirs != nil {
@@ -253,7 +253,7 @@ func (t *listing) findBoxFiles(at string) (*boxFiles, error) {
 		var shown []boxFile
 		for _, p := range t.images {
 			if _, ok := cutFolder(p, path.Join(at, vocImages)); standard && !ok {
-				b.left.addOne("beside "+vocImages, "pictures")
+				b.left.addOne("beside "+vocImages, "images")
 				continue
 			}
 			f := boxFile{picture: p, file: a.findSidecar(p, is)}
@@ -321,7 +321,7 @@ func (t *listing) readFolderBoxes(ctx context.Context, at, name string, opts Rea
 			return nil, err
 		}
 		if f.file == "" {
-			r.left.addOne("without a box file", "pictures")
+			r.left.addOne("without a box file", "images")
 			continue
 		}
 		r.file, r.seen = f.file, nil
@@ -400,7 +400,7 @@ func (t *listing) readCOCOFolder(name string, opts ReadOptions) (*Dataset, error
 	}
 	for _, p := range t.images {
 		if listedBy[p] == "" {
-			b.left.addOne(withoutBox, "pictures")
+			b.left.addOne(withoutBox, "images")
 		}
 	}
 	return b.buildBoxes(name, cocoFolder, t.describeListing(cocoFolder, ".", true), annotationID, imageID)

@@ -189,7 +189,7 @@ func TestReadCOCO(t *testing.T) {
 		`{"categories":[{"id":0,"name":"x"},{"id":1,"name":"y"}],"annotations":[{"id":7,"image_id":1,"category_id":1},` +
 			`{"id":8,"image_id":2,"category_id":0,"bbox":[]},{"id":9,"image_id":2,"category_id":1}],` +
 			`"images":[{"id":1,"file_name":"p.jpg"},{"id":2,"file_name":"q.jpg"}]}`: "p.jpg y train, left 1 " +
-			"pictures with several labels for the whole image",
+			"images with several labels for the whole image",
 		// LVIS identifies images by address; one annotation has no box
 		`{"images":[{"id":1,"coco_url":"http://h/train2017/1.jpg"}],"annotations":[{"id":1,"image_id":1,"category_id":1,` +
 			`"bbox":[1,2,3,4]},{"id":2,"image_id":1,"category_id":1,"bbox":null}],"categories":[{"id":1,"name":"a"}]}`: "" +

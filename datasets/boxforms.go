@@ -265,7 +265,7 @@ func (t *listing) readSplitLists(b *boxFiles, at string) error {
 	for _, f := range b.files {
 		f.split = splits[strings.TrimSuffix(path.Base(f.picture), path.Ext(f.picture))]
 		if f.split == "" {
-			b.left.addOne("not in the lists of "+vocLists, "pictures")
+			b.left.addOne("not in the lists of "+vocLists, "images")
 			continue
 		}
 		kept = append(kept, f)

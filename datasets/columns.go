@@ -37,7 +37,7 @@ var usualNames = [...][]string{
 }
 
 // naming tells the user how to choose the columns of a table.
-const naming = "--path-column and --label-column (winnow data import, audit and review)"
+const naming = "--path-column and --label-column (winnow data import, audit and studio)"
 
 // fileName is Hugging Face's path column.
 const fileName = "file_name"

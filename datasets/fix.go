@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -84,7 +85,10 @@ func Apply(d *Dataset, decisions map[int]Decision) (*Dataset, Fixed, error) {
 
 // FormOf returns the format that Fix writes for a source: the format of the source, or CSV.
 func FormOf(source location.Source) (Format, error) {
-	if layout, _ := LayoutOf(context.Background(), source); layout != File {
+	layout, err := LayoutOf(context.Background(), source)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("datasets: %w", err)
+	} else if layout != File {
 		return CSV, nil
 	}
 	f, err := source.Open(context.Background())

@@ -15,6 +15,7 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 	"winnow/internal/text"
 )
 
@@ -75,14 +76,18 @@ func (d *Dataset) IsClassFolders() bool {
 	return d != nil && d.Reading != nil && (d.Reading.Form == classForm || d.Reading.Form == splitForm)
 }
 
-// Check returns the error that FixFolder would return for its paths.
-func (o FolderOut) Check(source location.Source) error {
+// Check returns the error that FixFolder would return before it writes. d is what was read from the source; nil: Check
+// reads it.
+func (o FolderOut) Check(source location.Source, d *Dataset) error {
 	layout, err := LayoutOf(context.Background(), source)
+	if err == nil && d == nil && (layout == Folder || layout == Zip) {
+		d, err = Read(source, ReadOptions{})
+	}
 	switch here := layout == Folder && !source.IsRemote(); {
 	case err != nil:
 	case !slices.Contains([]string{ByCopy, ByHardlink, BySymlink, ByMove}, cmp.Or(o.By, ByCopy)):
 		err = fmt.Errorf("the way %q to put images there is unknown", o.By)
-	case layout != Folder && layout != Zip:
+	case !d.IsClassFolders():
 		err = fmt.Errorf("the labels of %s are not folders: name a file to write, such as fixed.csv", source)
 	case !here && o.By != "" && o.By != ByCopy:
 		err = fmt.Errorf("the images of %s are in no folder of this machine: they can only be copied", source)
@@ -156,7 +161,7 @@ type place struct {
 // killed process can be undone or run again.
 func FixFolder(ctx context.Context, o FolderOut, source location.Source, d *Dataset,
 	decisions map[int]Decision) (did Fixed, f *FixedFolder, err error) {
-	if err := o.Check(source); err != nil {
+	if err := o.Check(source, d); err != nil {
 		return did, nil, err
 	}
 	counts := &fixer{d: d, decisions: decisions, did: Fixed{Changed: map[string]int{}}}
@@ -181,9 +186,6 @@ func FixFolder(ctx context.Context, o FolderOut, source location.Source, d *Data
 
 // planPlaces determines where each image goes. Images that stay where they are keep their names.
 func (x *folderFixer) planPlaces(d *Dataset, decisions map[int]Decision) error {
-	if !d.IsClassFolders() {
-		return fmt.Errorf("the labels of %s are not folders: name a file to write, such as fixed.csv", x.source)
-	}
 	for i, s := range d.Samples {
 		p := place{from: s.Path, to: s.Path, given: d.LabelName(s), label: d.LabelName(s)}
 		if what := decisions[i]; what.Drop {
@@ -295,6 +297,26 @@ func (x *folderFixer) describeMoves(name string) (f *FixedFolder, rows [][]strin
 	}
 	f.Moves = len(rows) - 1
 	return f, rows
+}
+
+// MovedImages returns the paths from which FixFolder has moved images of a folder in place, by the lists next to it.
+func MovedImages(folder string) map[string]bool {
+	moved := map[string]bool{}
+	name, _ := realPath(folder)
+	for n, list := 2, name+listEnding; ; n++ {
+		f, err := regular.Open(list)
+		if err != nil {
+			return moved
+		}
+		rows, _ := csv.NewReader(f).ReadAll()
+		f.Close()
+		for _, row := range rows {
+			for rest, ok := row[0], true; ok; moved[rest] = true { // the folder's name may be in its own path twice
+				_, rest, ok = strings.Cut(rest, filepath.Base(name)+"/")
+			}
+		}
+		list = fmt.Sprintf("%s-%d%s", name, n, listEnding)
+	}
 }
 
 // writeRows writes the list of moves.

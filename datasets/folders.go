@@ -142,11 +142,11 @@ func (c *classFolders) readClasses(at string) (*Dataset, error) {
 		switch {
 		case read[p]:
 		case !ok:
-			left.addOne("beside the classes", "pictures")
+			left.addOne("beside the classes", "images")
 		case len(deep) > 0 && nested && splits[top] == "":
-			left.addOne("in no split", "pictures in "+top)
+			left.addOne("in no split", "images in "+top)
 		default:
-			left.addOne("in no class folder", "pictures")
+			left.addOne("in no class folder", "images")
 		}
 	}
 	if len(read) == 0 {
@@ -364,7 +364,7 @@ func (t *listing) readImageFolder(name, at string, opts ReadOptions) (*Dataset, 
 	var left leftList
 	for _, p := range t.images {
 		if !listed[p] {
-			left.addOne("not listed", "pictures")
+			left.addOne("not listed", "images")
 		}
 	}
 	d.Reading.Left = append(d.Reading.Left, left...)

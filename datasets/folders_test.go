@@ -121,7 +121,7 @@ func TestFoldersFound(t *testing.T) {
 		}
 	}
 	both := fstest.MapFS{"train/cat/1.jpg": {}, "cat/2.jpg": {}}
-	for format, want := range map[Format]string{Folders: "train/cat/1.jpg cat train, left 1 pictures in cat in no split",
+	for format, want := range map[Format]string{Folders: "train/cat/1.jpg cat train, left 1 images in cat in no split",
 		Classes: "cat/2.jpg cat train, train/cat/1.jpg train train"} {
 		if d, err := ReadFolders(both, "m", ReadOptions{Format: format}); err != nil || described(d) != want {
 			t.Errorf("%s: found %q, %v; expected %q", format, described(d), err, want)
@@ -151,15 +151,15 @@ func TestFoldersReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Reading{Form: "class folders", At: "d/images", Left: []Left{{"in no class folder", "pictures", 1, ""},
-		{"no picture", ".txt", 3, ""}, {"no picture", "files without an extension", 1, ""}, {"service folder", "@eaDir",
+	want := &Reading{Form: "class folders", At: "d/images", Left: []Left{{"in no class folder", "images", 1, ""},
+		{"no image", ".txt", 3, ""}, {"no image", "files without an extension", 1, ""}, {"service folder", "@eaDir",
 			1, ""}}, Alike: [][]string{{"Cat ", "cat"}, {"e\u0301", "\u00e9"}}}
 	if diff := cmp.Diff(want, d.Reading); diff != "" || len(d.Samples) != 5 {
 		t.Errorf("%d samples (-want +got):\n%s", len(d.Samples), diff)
 	}
 	text := strings.Join(*told, "\n")
-	for _, want := range []string{"m: read as class folders below d/images", "1 picture (in no class folder)",
-		"3 .txt (no picture)", `as different classes: "Cat " and "cat"`} {
+	for _, want := range []string{"m: read as class folders below d/images", "1 image (in no class folder)",
+		"3 .txt (no image)", `as different classes: "Cat " and "cat"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told: %s", want, text)
 		}
@@ -189,7 +189,7 @@ func FuzzFolders(f *testing.F) {
 		}
 		found := len(d.Samples)
 		for _, l := range d.Reading.Left {
-			if strings.HasPrefix(l.Of, "picture") {
+			if strings.HasPrefix(l.Of, "image") {
 				found += l.Files
 			}
 		}

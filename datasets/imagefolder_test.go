@@ -25,7 +25,7 @@ func TestImageFolder(t *testing.T) {
 	}{
 		{map[string]string{"metadata.csv": "file_name,label\ntest/c/3.jpg,1\ntrain/a/1.jpg,2\nval/2.jpg,\n", "val/2.jpg": "x",
 			"train/a/1.jpg": "x", "val/8.jpg": "x"},
-			"test/c/3.jpg 1 test, train/a/1.jpg 2 train, val/2.jpg  validation, left 1 pictures not listed"},
+			"test/c/3.jpg 1 test, train/a/1.jpg 2 train, val/2.jpg  validation, left 1 images not listed"},
 		{map[string]string{"train/metadata.jsonl": `{"file_name":"a/1.jpg","label":2}`, "train/a/1.jpg": "x",
 			"test/metadata.jsonl": `{"file_name":"3.jpg","label":1}`, "test/3.jpg": "x"},
 			"test/3.jpg 1 test, train/a/1.jpg 2 train"},

@@ -99,7 +99,7 @@ func readSource(source location.Source, opts ReadOptions) (*Dataset, error) {
 	opts.Format = cmp.Or(opts.Format, Auto)
 	ctx := opts.getContext()
 	layout, err := LayoutOf(ctx, source)
-	if err != nil && source.IsRemote() { // opening the source would fail the same way
+	if err != nil && (source.IsRemote() || errors.Is(err, fs.ErrNotExist)) { // opening it fails, too
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	if _, stored := shardKinds[opts.Format]; stored && (opts.Format != Auto || layout == Shards) {

@@ -26,8 +26,8 @@ type Reading struct {
 
 // Left counts what was left out for one reason.
 type Left struct {
-	Reason string `json:"reason"` // "no picture", "no split", "service folder", "not readable"
-	Of     string `json:"of"`     // file extension, folder name, or kind of thing: pictures, boxes, rows
+	Reason string `json:"reason"` // "no image", "no split", "service folder", "not readable"
+	Of     string `json:"of"`     // file extension, folder name, or kind of thing: images, boxes, rows
 	Files  int    `json:"files"`
 	First  string `json:"first,omitempty"` // the first unreadable thing, with the error
 }
@@ -114,7 +114,7 @@ func (r *Reading) Lines() (list []string) {
 	for _, l := range r.Left {
 		of := l.Of
 		if l.Files == 1 {
-			of = strings.NewReplacer("pictures", "picture", "boxes", "box", "objects", "object", "rows",
+			of = strings.NewReplacer("images", "image", "boxes", "box", "objects", "object", "rows",
 				"row", "files", "file", "folders", "folder").Replace(of)
 		}
 		if l.First != "" {

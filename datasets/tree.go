@@ -40,7 +40,7 @@ func LayoutOf(ctx context.Context, source location.Source) (Layout, error) {
 	if source.IsPipe() {
 		return File, nil
 	}
-	info, err := source.Stat(ctx)
+	info, err := shards.StatImages(ctx, source)
 	if err != nil {
 		return File, err
 	}
@@ -247,7 +247,7 @@ func (t *listing) describeListing(form, at string, boxes bool) *Reading {
 	var left leftList
 	for _, p := range t.others {
 		if !boxes {
-			left.addOne("no picture", cmp.Or(strings.ToLower(path.Ext(p)), "files without an extension"))
+			left.addOne("no image", cmp.Or(strings.ToLower(path.Ext(p)), "files without an extension"))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.hidden)) {

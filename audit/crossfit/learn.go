@@ -26,8 +26,8 @@ const (
 	// Above manyImages, and mostOfClass images a class on average, there are 3 folds: heads hardly change, and the time
 	// halves (docs/log, 2026-11).
 	manyImages = 1 << 13
-	// A head without a network has at most mostWork/(d + C) steps, for d dimensions and C classes, but leastMost if that
-	// is more. Fewer steps have a higher rate, at most highest times as high.
+	// A head without a network has at most mostWork/(d + C) steps, for d dimensions and C classes, but leastMost if
+	// that is more. Fewer steps have a higher rate, at most highest times as high.
 	mostWork, leastMost, highest = 1 << 22, 1 << 10, 4
 )
 

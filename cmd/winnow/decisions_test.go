@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -241,6 +245,8 @@ func TestExportFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	decided(t, "photos.decisions.db", "page", d, map[string]string{"rose/1.jpg": "lily", "rose/2.jpg": "none"})
+	write(t, "suspects.csv", "path,given_label,suggested_label,score\nrose/1.jpg,rose,lily,0.1\nrose/2.jpg,rose,lily,0.2\n"+
+		"lily/1.jpg,lily,lily,0.9\nlily/3.jpg,lily,lily,0.9\n")
 	fails(t, 1, "inside or around", "decisions", "export", "photos", "--out", "photos/fixed/")
 	fails(t, 2, "is a file", "decisions", "export", "photos", "--out", "fixed.csv", "--by", "copy")
 	fails(t, 2, "the studio shows", "studio", "photos", "--by", "move")
@@ -258,9 +264,9 @@ func TestExportFolder(t *testing.T) {
 			}
 		}
 	}
-	// The decisions follow the images to their new paths, and back.
+	// The decisions follow the images to their new paths, and back. The list of suspects is without them until then.
 	status := func(text string) {
-		said, _ := mustCall(t, "decisions", "status", "photos")
+		said, _ := mustCall(t, "decisions", "status", "photos", "--audit", "suspects.csv")
 		holds(t, said, text)
 	}
 	status("1 kept, 0 dropped, 0 relabelled")
@@ -268,4 +274,35 @@ func TestExportFolder(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	status("1 relabelled")
+}
+
+// TestBoxesIntoFolder checks that boxes in nested folders are read, and corrected in a list; a folder is refused before
+// any work is done.
+func TestBoxesIntoFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 40, 30))); err != nil {
+		t.Fatal(err)
+	}
+	for i, at := range []string{"east", "west/far", "east", "west/far"} {
+		for _, dir := range []string{"y/images/", "y/labels/"} {
+			if err := os.MkdirAll(dir+at, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, fmt.Sprintf("y/labels/%s/%d.txt", at, i), fmt.Sprintf("%d .5 .5 .8 .8\n", i/2))
+		write(t, fmt.Sprintf("y/images/%s/%d.png", at, i), file.String())
+	}
+	write(t, "y/data.yaml", "names: [rose, lily]\n")
+	for _, args := range [][]string{{"audit", "y", "--clean", "fixed/"}, {"studio", "y", "--out", "fixed/"},
+		{"decisions", "export", "y", "--out", "fixed/"}} {
+		fails(t, 1, "fixed/: the labels of y are not folders: name a file to write, such as fixed.csv", args...)
+	}
+	d, err := datasets.Read(location.At("y"), datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided(t, "y.decisions.db", "page", d, map[string]string{d.Samples[1].Path: "lily"})
+	mustCall(t, "decisions", "export", "y", "--out", "fixed.csv")
+	holds(t, readFile(t, "fixed.csv"), d.Samples[0].Path+",rose,", d.Samples[1].Path+",lily,")
 }

@@ -240,7 +240,7 @@ func TestTrainOnImages(t *testing.T) {
 		"name their folder with --root": train("none", "--root", "nowhere"),
 		"no model has this name":        train("none", "--model", "nix"),
 		"the train split has one class": {"train", "one.csv", "--root", "drawn", "--out", "none"},
-		"photos: no such file or di":    {"train", "photos", "--out", "none"},
+		"photos: file does not exist":   {"train", "photos", "--out", "none"},
 	} {
 		write(t, "one.csv", "path,label,split\na.png,a,train\nb.png,a,train\n")
 		fails(t, 1, want, args...)

@@ -3,6 +3,7 @@ package shards
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -74,6 +75,16 @@ type List struct {
 	Names []string        // slash-separated paths of the files below Root
 }
 
+// StatImages describes a source of images. If it does not exist, the error says what was expected.
+func StatImages(ctx context.Context, source location.Source) (fs.FileInfo, error) {
+	info, err := source.Stat(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: %w: expected a folder of images, a .zip file of one, or a manifest", source,
+			fs.ErrNotExist)
+	}
+	return info, err
+}
+
 // Find lists the shards of a source: a file, a name pattern, or a folder that contains .tar or .parquet files at any
 // depth. If want is None, either kind is accepted.
 func Find(ctx context.Context, source location.Source, want Kind) (*List, error) {
@@ -82,7 +93,7 @@ func Find(ctx context.Context, source location.Source, want Kind) (*List, error)
 	var err error
 	if IsPattern(source) {
 		files, err = expandPattern(ctx, source)
-	} else if info, serr := source.Stat(ctx); serr != nil {
+	} else if info, serr := StatImages(ctx, source); serr != nil {
 		err = serr
 	} else if info.IsDir() {
 		l.Root = source

@@ -3,6 +3,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -85,7 +86,7 @@ func File(ctx context.Context, file Source, path string, note func(fact string),
 			return atomicfile.SyncDir(filepath.Dir(path))
 		}
 		failed = append(failed, fmt.Sprintf("%s: %v", place, err))
-		if note != nil {
+		if note != nil && len(failed) < len(file.Places) {
 			note(failed[len(failed)-1])
 		}
 	}
@@ -147,7 +148,7 @@ func (d *download) appendFrom(ctx context.Context, place string) error {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return cmp.Or(errors.Unwrap(err), err) // without the address, which File adds
 	}
 	defer res.Body.Close()
 	from := fmt.Sprintf("bytes %d-", d.done)

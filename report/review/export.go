@@ -66,13 +66,14 @@ var Endings = map[datasets.Format][]string{
 	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"},
 }
 
-// CheckOut returns an error if the extension of Out fits neither the manifest's own format nor CSV.
-func (f Files) CheckOut() error {
+// CheckOut returns an error if the extension of Out fits neither the manifest's own format nor CSV. d is the manifest;
+// nil: it is read if Out is a folder.
+func (f Files) CheckOut(d *datasets.Dataset) error {
 	if f.Out == "" {
 		return nil
 	}
 	if datasets.IsFolderOut(f.Out) {
-		return datasets.FolderOut{Path: f.Out, By: f.By}.Check(f.Manifest)
+		return datasets.FolderOut{Path: f.Out, By: f.By}.Check(f.Manifest, d)
 	}
 	if f.By != "" {
 		return hint.Misused("--by is for a folder, and %s is a file: end its name in /", f.Out)
@@ -80,8 +81,12 @@ func (f Files) CheckOut() error {
 	form, err := datasets.FormOf(f.Manifest)
 	if ending := strings.ToLower(filepath.Ext(f.Out)); err == nil && ending != ".csv" &&
 		!slices.Contains(Endings[form], ending) {
-		err = hint.Misused("%q does not end in %s, the format of %s, or in .csv; to write other formats, use winnow "+
-			"data import", f.Out, strings.Join(Endings[form], " or "), f.Manifest)
+		endings := Endings[form]
+		if !slices.Contains(endings, ".csv") {
+			endings = append(slices.Clone(endings), ".csv")
+		}
+		err = hint.Misused("%q does not end in %s; to write other formats, use winnow data import", f.Out,
+			strings.Join(endings, " or "))
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func TestCheckOut(t *testing.T) {
 		{"coco.json", "o.csv", ""}, {"m.csv", "", ""}, {"m.csv", "o.json", "does not end in .csv"},
 		{"coco.json", "o.jsonl", "does not end in .json"},
 	} {
-		err := Files{Manifest: location.At(dir).Join(c.manifest), Out: c.out}.CheckOut()
+		err := Files{Manifest: location.At(dir).Join(c.manifest), Out: c.out}.CheckOut(nil)
 		if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%+v: %v", c, err)
 		}

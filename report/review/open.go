@@ -18,6 +18,7 @@ import (
 	"winnow/datasets/shards"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
+	"winnow/internal/text"
 	"winnow/report/review/decisions"
 	"winnow/run/embedding"
 )
@@ -63,14 +64,14 @@ func Open(f Files, host embedding.Host) (r *Reviewer, closeAll func() error, err
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, By: f.By, Reviewer: f.Reviewer,
 		Missing: f.Missing, KeepOrder: f.KeepOrder, Work: f.Work}
 	images := imageroot.Resolve(f.Root, f.Manifest)
-	if err = f.CheckOut(); err != nil {
-		return nil, nil, err
-	}
 	if conf.Manifest, err = f.readManifest(); err != nil {
 		return nil, nil, err
 	}
+	if err = f.CheckOut(conf.Manifest); err != nil {
+		return nil, nil, err
+	}
 	if to := filepath.Clean(f.Manifest.Path()) + ".fixed/"; f.Out == "" && conf.Manifest.IsClassFolders() &&
-		(datasets.FolderOut{Path: to, By: f.By}).Check(f.Manifest) == nil {
+		(datasets.FolderOut{Path: to, By: f.By}).Check(f.Manifest, conf.Manifest) == nil {
 		conf.Out = to // where the page exports to
 	}
 	if f.Audit == "" {
@@ -97,6 +98,10 @@ func Open(f Files, host embedding.Host) (r *Reviewer, closeAll func() error, err
 	var why string
 	if conf.Names, why, err = classnames.Choose(f.Names, conf.Manifest); err != nil {
 		return nil, nil, fmt.Errorf("review: %w", err)
+	}
+	if n := conf.Audit.table.moved; n > 0 {
+		conf.Notice = fmt.Sprintf("%s of %s moved to another folder since the audit: not listed here",
+			text.Plural(n, "image"), f.Audit)
 	}
 	conf.Notice = cmp.Or(conf.Notice, suspects.Warning(f.Audit, conf.Audit.table.changed), why)
 	root, err := imageroot.OpenClosed(context.Background(), images)
@@ -178,15 +183,15 @@ func FollowMoves(file string, to map[string]string) error {
 // openCopy opens a review of a copy of the decisions, which a server may hold.
 func (f Files) openCopy() (r *Reviewer, err error) {
 	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, By: f.By}
-	if err = f.CheckOut(); err != nil {
-		return nil, err
-	}
 	file := f.decisionsFile()
 	if _, err := os.Stat(file); err != nil {
 		return nil, hint.With(fmt.Errorf("review: decisions: %w", err),
 			"if they are elsewhere, name the file of decisions")
 	}
 	if conf.Manifest, err = f.readManifest(); err != nil {
+		return nil, err
+	}
+	if err = f.CheckOut(conf.Manifest); err != nil {
 		return nil, err
 	}
 	if f.Audit != "" {

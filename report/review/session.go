@@ -2,8 +2,10 @@ package review
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
+	"winnow/internal/text"
 	"winnow/report/review/decisions"
 )
 
@@ -89,6 +91,10 @@ func (r *Reviewer) newSession() session {
 		}
 	}
 	images, flagged := map[string]int{}, map[string]int{}
+	if rest := t.images[t.audited:]; t.audited > 0 && len(rest) > 0 {
+		s.Reading.Lines = append(s.Reading.Lines, fmt.Sprintf("not audited, because unreadable, added since, or in "+
+			"another split: %s, the first is %s", text.Plural(len(rest), "image"), rest[0].Path))
+	}
 	for i := range t.images {
 		e := &t.images[i]
 		if images[e.Given]++; e.isOfKind(suspect) {

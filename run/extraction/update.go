@@ -204,7 +204,7 @@ func (e *Extraction) compareRecords(old *features.Store, record, now []string) (
 	}{{missing, "added"}, {changed, "changed"}} {
 		if n := len(part.paths); n > 0 {
 			parts = append(parts,
-				fmt.Sprintf("%s %s, the first is %s", formatImages(n), part.what, text.Line(part.paths[0])))
+				fmt.Sprintf("%s %s (the first is %s)", formatImages(n), part.what, text.Line(part.paths[0])))
 		}
 	}
 	if n := old.Rows - (len(e.Paths) - len(missing)); n > 0 {

@@ -152,13 +152,13 @@ func TestUpdate(t *testing.T) {
 	a.want(20, "")
 	a.want(0, "")
 	a.draw(20, 20)
-	a.want(1, "1 image added, the first is 20.png since the features were made")
+	a.want(1, "1 image added (the first is 20.png) since the features were made")
 	if err := os.Remove(filepath.Join(a.dir, a.path(3))); err != nil {
 		t.Fatal(err)
 	}
 	a.want(0, "1 image removed since")
 	a.draw(5, 55)
-	a.want(1, "1 image changed, the first is 05.png since")
+	a.want(1, "1 image changed (the first is 05.png) since")
 	past := time.Now().Add(-time.Hour)
 	a.draw(6, 66) // the same size, and older than the store, like a file moved from another folder
 	if err := os.Chtimes(filepath.Join(a.dir, a.path(6)), past, past); err != nil {
@@ -168,13 +168,13 @@ func TestUpdate(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(a.dir, a.path(0)), []byte("no picture"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a.want(1, "1 image changed, the first is 00.png") // the only image to embed cannot be read
+	a.want(1, "1 image changed (the first is 00.png)") // the only image to embed cannot be read
 	a.draw(0, 0)
 	a.draw(3, 33)
 	if err := os.Remove(filepath.Join(a.dir, a.path(7))); err != nil {
 		t.Fatal(err)
 	}
-	a.want(2, "1 image added, the first is 03.png; 1 image changed, the first is 00.png; 1 image removed since")
+	a.want(2, "1 image added (the first is 03.png); 1 image changed (the first is 00.png); 1 image removed since")
 }
 
 // An update that was stopped at any image continues, and embeds an image again that changed in between.
@@ -200,7 +200,7 @@ func TestUpdateStopped(t *testing.T) {
 	stop(8)
 	a.draw(1, 11) // was embedded before the stop
 	if r, err := a.update(t.Context()); err != nil || a.seen > 13 || r.Rows != 20 || !strings.Contains(a.told,
-		"continuing after") || !strings.Contains(a.told, "1 image changed, the first is 01.png") {
+		"continuing after") || !strings.Contains(a.told, "1 image changed (the first is 01.png)") {
 		t.Fatalf("%+v, %v: %s", r, err, a.told)
 	}
 	a.want(0, "")
@@ -296,7 +296,7 @@ func TestRunSeesChanges(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(a.dir, a.path(3)), long.Add(time.Minute), long.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	if r := run(); r.Complete || a.seen != 1 || !strings.Contains(a.told, "1 image changed, the first is 03.png") {
+	if r := run(); r.Complete || a.seen != 1 || !strings.Contains(a.told, "1 image changed (the first is 03.png)") {
 		t.Errorf("an image changed: %+v, %d embedded: %s", r, a.seen, a.told)
 	}
 	if r := run(); !r.Complete || a.seen != 0 {

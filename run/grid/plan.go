@@ -17,6 +17,7 @@ type Plan struct {
 	Steps   int     `json:"steps"`
 	Seconds float64 `json:"seconds"`           // estimated time for the cells left
 	AtMost  bool    `json:"at_most,omitempty"` // some trainings may stop early
+	Timed   int     `json:"timed"`             // number of cells left whose kind was timed
 	Kinds   []Kind  `json:"kinds"`
 }
 
@@ -54,10 +55,10 @@ func (g *Grid[C, O]) Plan(ctx context.Context) (Plan, error) {
 		kind.first = cmp.Or(kind.first, any(cell))
 		p.Left++
 	}
-	timed, steps, seconds, start := 0, 0, 0.0, time.Now()
+	steps, seconds, start := 0, 0.0, time.Now()
 	var failed error
 	for _, kind := range p.Kinds {
-		if kind.first == nil || g.Time == nil || timed > 0 && time.Since(start) > mostTiming {
+		if kind.first == nil || g.Time == nil || p.Timed > 0 && time.Since(start) > mostTiming {
 			continue
 		}
 		cost, err := g.Time(ctx, kind.first.(C))
@@ -69,16 +70,16 @@ func (g *Grid[C, O]) Plan(ctx context.Context) (Plan, error) {
 			continue
 		}
 		left := kind.Cells - kind.Done
-		timed, steps, seconds = timed+left, steps+left*cost.Steps, seconds+float64(left)*cost.Seconds
+		p.Timed, steps, seconds = p.Timed+left, steps+left*cost.Steps, seconds+float64(left)*cost.Seconds
 		p.AtMost = p.AtMost || cost.AtMost
 	}
-	if timed == 0 {
+	if p.Timed == 0 {
 		if p.Left < p.Cells {
 			failed = nil
 		}
 		return p, failed
 	}
-	share := float64(p.Left) / float64(timed)
+	share := float64(p.Left) / float64(p.Timed)
 	p.Steps = int(share * float64(steps))
 	p.Seconds = share * seconds / float64(max(min(p.Jobs, p.Left), 1))
 	return p, nil
@@ -92,10 +93,13 @@ func (p Plan) String() string {
 	case p.Seconds == 0:
 		return fmt.Sprintf("%d of %d cells left to run, not timed", p.Left, p.Cells)
 	}
-	most := ""
+	most, rough := "", ""
 	if p.AtMost {
 		most = "at most "
 	}
-	return fmt.Sprintf("%d of %d cells left to run, %s%d steps: %sabout %s, %d at once", p.Left, p.Cells, most, p.Steps,
-		most, text.About(time.Duration(p.Seconds*float64(time.Second))), p.Jobs)
+	if p.Timed < p.Left {
+		rough = fmt.Sprintf("; a rough estimate, from the kinds of %d cells", p.Timed)
+	}
+	return fmt.Sprintf("%d of %d cells left to run, %s%d steps: %sabout %s, %d at once%s", p.Left, p.Cells, most,
+		p.Steps, most, text.About(time.Duration(p.Seconds*float64(time.Second))), p.Jobs, rough)
 }

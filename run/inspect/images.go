@@ -97,18 +97,19 @@ func (m *material) readImages(ctx context.Context, in Input, h Host) error {
 	return nil
 }
 
-// checkTwoClasses returns an error if the images to audit have fewer than two classes.
+// checkTwoClasses returns an error if fewer than two classes have two images to audit.
 func (m *material) checkTwoClasses(in Input) error {
-	labels, n := map[int]bool{}, 0
+	images, classes := map[int]int{}, 0
 	for _, s := range m.d.Samples {
 		if s.Split == datasets.Train && s.Label != datasets.Unlabelled {
-			labels[s.Label] = true
-			n++
+			if images[s.Label]++; images[s.Label] == 2 {
+				classes++
+			}
 		}
 	}
-	if len(labels) < 2 {
-		return hint.With(fmt.Errorf("audit: %s: found %d classes among %d labelled images, expected at least two",
-			in.Images, len(labels), n),
+	if classes < 2 {
+		return hint.With(fmt.Errorf("audit: %s: found %d classes with two images or more, of %d with labelled images; "+
+			"expected at least two", in.Images, classes, len(images)),
 			"a folder needs a subfolder of images for each class, a manifest needs the columns path and label")
 	}
 	return nil
@@ -137,7 +138,7 @@ func (m *material) extractFeatures(ctx context.Context, e *extraction.Extraction
 			time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
 	}
 	h.Note("step 2 of 2: score %s", text.Plural(len(m.d.Select(datasets.Train)), "image"))
-	h.Stage("judge", 0)
+	h.Stage("score", 0)
 	m.store, err = features.Open(e.Out)
 	return err
 }

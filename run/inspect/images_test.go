@@ -238,11 +238,11 @@ func TestPhotosChange(t *testing.T) {
 	writeTo(t, alone, whole)
 	writeTo(t, filepath.Join(dir, "stray.png"), whole)
 	a := s.audit(t)
-	if !strings.Contains(s.told, "left out: 1 picture (in no class folder)") ||
-		!slices.Contains(a.Reading.Left, datasets.Left{Reason: "in no class folder", Of: "pictures", Files: 1}) {
+	if !strings.Contains(s.told, "left out: 1 image (in no class folder)") ||
+		!slices.Contains(a.Reading.Left, datasets.Left{Reason: "in no class folder", Of: "images", Files: 1}) {
 		t.Errorf("the unlabelled image is not reported: %s, %+v", s.told, a.Reading)
 	}
-	if s.seen != 2 || !strings.Contains(s.told, "2 images added, the first is ") || len(a.LeftOut) != 1 ||
+	if s.seen != 2 || !strings.Contains(s.told, "2 images added (the first is ") || len(a.LeftOut) != 1 ||
 		a.LeftOut[0].Path != broken || a.Unjudged != 1 {
 		t.Errorf("%d embedded, left out %+v, %d not scored: %s", s.seen, a.LeftOut, a.Unjudged, s.told)
 	}
@@ -285,7 +285,7 @@ func TestPhotosChange(t *testing.T) {
 	}
 	writeTo(t, filepath.Join(dir, broken), whole)
 	if a := s.audit(t); s.seen != 1 || len(a.LeftOut) != 0 ||
-		!strings.Contains(s.told, "1 image changed, the first is "+broken) {
+		!strings.Contains(s.told, "1 image changed (the first is "+broken) {
 		t.Errorf("%d embedded, left out %+v: %s", s.seen, a.LeftOut, s.told)
 	}
 }
@@ -329,7 +329,7 @@ func TestPhotosRefused(t *testing.T) {
 		"nothing": {inspect.Input{Images: location.At(filepath.Join(dir, "nowhere"))},
 			"there is no such run folder, folder of images, .zip file or manifest", ""},
 		"one class": {inspect.Input{Images: location.At(filepath.Join(photos, "old"))},
-			"found 1 classes among 1 labelled images, expected at least two", "a subfolder of images for each class"},
+			"found 0 classes with two images or more, of 1 with labelled images; expected at least two", "a subfolder of images for each class"},
 		"empty": {inspect.Input{Images: location.At(t.TempDir())},
 			"no image found, expected one folder per class", ""},
 		"no backbone": {inspect.Input{Images: location.At(photos)}, "no backbone is installed",

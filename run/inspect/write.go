@@ -93,9 +93,6 @@ func (a *Report) WriteJSON(w io.Writer) error {
 	return to.Encode(&whole)
 }
 
-// IsClassFolders reports whether the images lie in class folders.
-func (a *Report) IsClassFolders() bool { return a.source.IsClassFolders() }
-
 // writeCorrected writes the audited manifest to a file or folder ([datasets.FixTo], [datasets.FixFolder]). It drops
 // the images that a cut selects, or with relabel gives them their suggested labels. Labels that people found wrong are
 // fixed as they decided. All other rows and columns are unchanged.

@@ -105,7 +105,7 @@ func runAudit(ctx context.Context, p *term.Program, o Options) error {
 	if !p.Quiet {
 		line := progress.New(p.Err, "steps", time.Now)
 		h.Stage = func(name string, _ time.Duration) {
-			line.Stage(name, map[string]string{"extract": "images", "judge": "steps"}[name])
+			line.Stage(name, map[string]string{"extract": "images", "score": "steps"}[name])
 		}
 		h.Images = func() (func(backbone.Progress), func()) {
 			return func(at backbone.Progress) { line.At(at.Done, at.Total, at.Resumed, "") }, line.End
@@ -174,7 +174,7 @@ func printAudit(ctx context.Context, p *term.Program, o Options, a *inspect.Repo
 	if err := a.Save(ctx, o.Files, p.Note); err != nil {
 		return err
 	}
-	next := cmp.Or(o.Next, o.reviewCommand(a.Store, a.IsClassFolders()))
+	next := cmp.Or(o.Next, o.reviewCommand(a.Store, a.Dataset()))
 	a.Check = o.checkCommand(a.Source())
 	if o.Page != "" {
 		h := report.Host{Note: p.Note, Watch: watch, Winnow: term.Version()}
@@ -193,9 +193,9 @@ func printAudit(ctx context.Context, p *term.Program, o Options, a *inspect.Repo
 	return nil
 }
 
-// reviewCommand returns the command that reviews the suspects. store is the folder of the features; folders reports
-// whether the images lie in class folders, so that fixed ones can be written.
-func (o Options) reviewCommand(store string, folders bool) string {
+// reviewCommand returns the command that reviews the suspects. store is the folder of the features, and d the audited
+// set: if its images lie in class folders, fixed ones can be written.
+func (o Options) reviewCommand(store string, d *datasets.Dataset) string {
 	images := o.In.Images.Clean()
 	words := o.reviewWords(images)
 	fixed := "fixed.csv"
@@ -204,7 +204,7 @@ func (o Options) reviewCommand(store string, folders bool) string {
 	}
 	fixed = filepath.Join(filepath.Dir(o.Out), fixed)
 	to := filepath.Join(filepath.Dir(o.Out), "fixed") + "/"
-	if folders && (datasets.FolderOut{Path: to}).Check(images) == nil {
+	if d.IsClassFolders() && (datasets.FolderOut{Path: to}).Check(images, d) == nil {
 		fixed = to
 	}
 	words = append(words, "--features", store, "--out", fixed)

@@ -211,7 +211,7 @@ func (o Options) checkFiles(p *term.Program, manifest location.Source) error {
 	if o.By != "" && o.Clean == "" {
 		return term.Misused("--by needs --clean FOLDER/")
 	}
-	if err := (review.Files{Out: o.Clean, By: o.By, Manifest: manifest}).CheckOut(); err != nil {
+	if err := (review.Files{Out: o.Clean, By: o.By, Manifest: manifest}).CheckOut(nil); err != nil {
 		return err
 	}
 	var to []term.Target

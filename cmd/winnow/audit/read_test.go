@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/run/inspect"
 )
@@ -19,12 +20,13 @@ func TestReviewCommand(t *testing.T) {
 	o := Options{In: in, Files: inspect.Files{Out: "out/s.csv"}}
 	want := "winnow studio out/s.csv --manifest '" + list +
 		`' --root photos --features 'out/it'\''s.features' --out out/fixed.jsonl`
-	if got := o.reviewCommand("out/it's.features", false); got != want {
+	if got := o.reviewCommand("out/it's.features", &datasets.Dataset{}); got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
 	o = Options{In: inspect.Input{Images: location.At(dir)}, Files: inspect.Files{Out: "s.csv"}, Decisions: "d.db"}
+	folders := &datasets.Dataset{Reading: &datasets.Reading{Form: "class folders"}}
 	want = "winnow studio s.csv --manifest " + dir + " --decisions d.db --features s.features --out fixed/"
-	if got := o.reviewCommand("s.features", true); got != want {
+	if got := o.reviewCommand("s.features", folders); got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
 }

@@ -218,7 +218,7 @@ func featuresOf(list string) string {
 
 // checkOut returns an error if Out has an ending that cannot be written, or a written file is also read.
 func checkOut(p *term.Program, f review.Files) error {
-	if err := f.CheckOut(); err != nil || f.Out == "" {
+	if err := f.CheckOut(nil); err != nil || f.Out == "" {
 		return err
 	}
 	var targets []term.Target

@@ -86,7 +86,7 @@ func readTrain(c *cli.Context) (Options, error) {
 		return o, err
 	}
 	if o.Out == "" && !(o.DryRun && o.Config.Data.Features != "") { // making features requires a folder
-		return o, term.Misused("--out is missing")
+		return o, term.Misused("winnow train: --out is missing, expected a new folder for the run, such as runs/first")
 	}
 	if c.IsSet("decisions") && o.Decisions == "" {
 		return o, term.Misused("--decisions: found no file, expected the decisions file of winnow studio")

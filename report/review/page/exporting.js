@@ -20,7 +20,7 @@ function show() {
       : ["The file", out ? [", ", el("code", {}, out), ","] : "", ` has all rows of the manifest, without the ${many(counts.drop, "dropped image")} and with a new label for ${many(counts.relabel, "relabelled image")}.`]),
     el("p", {}, `All other images keep their given labels: those not decided, unsure (${count(counts.unsure)}), or without a majority of the reviewers (${count(counts.disagreed)}). Every decision is saved; you can continue after the export.`),
     store.pending.size ? el("p", { class: "warn" }, `${many(store.pending.size, "decision")} not saved yet will be missing.`) : "",
-    el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "", class: "button" }, "Download"), el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), answer, el("p", {}, "Or train on the corrected labels, to see whether they helped. It needs no export."), el("div", { class: "row" }, ...training()));
+    el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "", class: "button" }, folder ? "Download a list" : "Download"), el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), answer, el("p", {}, "Or train on the corrected labels, to see whether they helped. It needs no export."), el("div", { class: "row" }, ...training()));
   open(dialog);
   if (!write.hidden) write.focus();
 }

@@ -5,7 +5,7 @@ import { get, el } from "./dom.js";
 import { store } from "./store.js";
 import { finds } from "./address.js";
 import { tile } from "./tile.js";
-import { count, many } from "./words.js";
+import { count, fits, many } from "./words.js";
 import { called } from "./names.js";
 import { choose } from "./chooser.js";
 
@@ -25,7 +25,7 @@ function draw() {
   const { session, finding: find } = store;
   for (const b of get("finds").children) {
     b.setAttribute("aria-pressed", String(b.dataset.value === find));
-    b.querySelector("small").textContent = count(session.findings[b.dataset.value] ?? 0);
+    b.querySelector("small").textContent = session.total ? count(session.findings[b.dataset.value] ?? 0) : "";
   }
   get("find-note").textContent = notes[find];
 }
@@ -39,7 +39,7 @@ export function group(g, number) {
   const id = `group-${number}`;
   return el("li", {}, el("section", { class: "group", "aria-labelledby": id },
     el("div", { class: "row" }, el("h3", { id }, title(g)), el("span", { class: "gap" }), ...buttons, label, all("Clear", "undecided", "Make all of them undecided again")),
-    el("div", { class: "tiles" }, ...rows.map((row) => el("div", {}, tile(row), el("small", { class: "why" }, why(row))))),
+    el("div", { class: "tiles" }, ...rows.map((row) => el("div", {}, tile(row), el("small", { class: "why", title: find === "outliers" ? fits : null }, why(row))))),
     g.images > rows.length ? el("p", { class: "soft" }, `The first ${rows.length} of ${count(g.images)} are shown.`) : ""));
 }
 const decideAll = (rows, way) => store.emit("group", { rows, way });
@@ -52,8 +52,8 @@ function title(g) {
 }
 function why(row) {
   if (store.finding === "problems") return row.problems.join("; ");
-  if (store.finding === "outliers") return row.fit === null ? "" : `fit ${row.fit.toFixed(1)}`;
-  return [row.split, row.verdict === "look" ? "look" : ""].filter(Boolean).join(", ");
+  if (store.finding === "outliers") return row.fit === null ? "" : `fit ${row.fit.toFixed(1).replace("-", "−")}`;
+  return [store.session.splits.length > 1 ? row.split : "", row.verdict === "look" ? "look" : ""].filter(Boolean).join(", ");
 }
 
 // copies returns the decision buttons for a group of duplicates: which of them to keep, and with which label.

@@ -10,7 +10,7 @@ import { many } from "./words.js";
 
 const every = 1000; // ms between two requests while a job runs
 const running = { audit: "Finding wrong labels", network: "Getting a network", train: "Training" };
-const stages = { extract: "Embedding the images", judge: "Scoring the labels", write: "Writing the report" };
+const stages = { extract: "Embedding the images", score: "Scoring the labels", write: "Writing the report" };
 const advice = {
   audit: "No image or label was changed. Correct what the message names, then try again: images that were embedded are not embedded again.",
   network: "Check that this computer is online, then try again: the download continues where it stopped.",

@@ -49,7 +49,7 @@ function draw() {
   const shot = el("figure", { class: "shot" }, zoomable(row, whole(row)), el("figcaption", {}, el("b", {}, called(row.given)), el("span", {}, ` · ${row.path}`)));
   const first = head("focus-name", el("span", { title: rank(row) }, named(row)), el("span", { class: "stamp", role: "status" }),
     act("previous", "←", "", { class: "icon", "aria-label": "Previous image", disabled: Boolean(guest) }), act("next", "→", "", { class: "icon", "aria-label": "Next image", disabled: Boolean(guest) }));
-  first.firstChild.after(el("span", { class: "tags" }, ...tags(row), row.fit === null ? "" : el("span", { class: "num", title: fits }, `fit ${number(row.fit)}`)));
+  first.firstChild.after(el("span", { class: "tags" }, ...tags(row), row.fit === null ? "" : el("span", { class: "num", title: fits }, `fit ${number(row.fit).replace("-", "−")}`)));
   dialog.replaceChildren(first, el("p", { class: "banner", role: "alert" }),
     el("div", { class: "large" },
       el("div", { class: "shots" }, shot),

@@ -35,7 +35,7 @@ export function means(row, given) {
   return probable ? "Probability that the suggested label is right, by the audit." : "Score of the suggested label: the higher, the better it fits. It is not a probability.";
 }
 export const rank = (row) => (row.audited ? `Rank ${row.rank} in the list: 1 is the most suspect label.` : row.path);
-export const fits = "How similar the image is to the other images: the further below 0, the less it fits. Below -2.75 it is an outlier.";
+export const fits = "How similar the image is to the other images: the further below 0, the less it fits. Below −2.75 it is an outlier.";
 
 export const kinds = { suspect: "suspect", outlier: "fits no class", copy: "duplicate, other label", group: "has a duplicate", problem: "image with a problem" };
 export const reasons = { suspect: "The given label looks wrong", outlier: "The image fits no class", copy: "A nearly identical image has another label", group: "Another file contains the same image", problem: "The image is dark, bright, blurred, has little detail or an unusual size or shape, or is grey among colour images" };
