@@ -132,7 +132,7 @@ func fitGroupLine(s *leaveout.Set, members []int) (line []float64, middle float6
 
 // axisSteps is the largest number of steps of power iteration, which ends if the unit axis moves by less than
 // axisStill.
-const axisSteps, axisStill = 40, 1e-3
+const axisSteps, axisStill = 20, 1e-3
 
 // longestAxis returns the coordinates of the members along their axis of greatest variance.
 func longestAxis(s *leaveout.Set, members []int) []float64 {

@@ -1,7 +1,6 @@
 package judges
 
 import (
-	"cmp"
 	"math"
 	"runtime"
 	"slices"
@@ -63,7 +62,12 @@ func (f *field) storeSimilarities(i, y int, row []float64, order []int32) {
 	largestFirst(order, row, f.m)
 	at := slices.Index(order[:f.m], int32(y))
 	if at < 0 {
-		at = f.m - 1
+		at = 0
+		for j, k := range order[:f.m] {
+			if row[k] < row[order[at]] {
+				at = j
+			}
+		}
 		order[slices.Index(order, int32(y))], order[at] = order[at], int32(y)
 	}
 	f.given[i] = int32(at)
@@ -106,8 +110,8 @@ func (f *field) computeChance() (v float64) {
 	return v
 }
 
-// largestFirst moves the columns of the m largest values of row to the front of order, by quickselect, and sorts them.
-// The lower column wins ties.
+// largestFirst moves the columns of the m largest values of row to the front of order, by quickselect. The lower column
+// wins ties.
 func largestFirst(order []int32, row []float64, m int) {
 	before := func(a, b int32) bool { return row[a] > row[b] || row[a] == row[b] && a < b }
 	for low, high := 0, len(order); high-low > 1; {
@@ -135,7 +139,6 @@ func largestFirst(order []int32, row []float64, m int) {
 			low, high = m, m
 		}
 	}
-	slices.SortFunc(order[:m], func(a, b int32) int { return cmp.Or(cmp.Compare(row[b], row[a]), cmp.Compare(a, b)) })
 }
 
 // softenField fills p with the probabilities softmax(β fit + lean) of every image's candidates, and rest with the total
