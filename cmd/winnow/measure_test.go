@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"winnow/internal/testing/orttest"
@@ -27,6 +30,23 @@ func drawnRun(t *testing.T) {
 }
 
 var drawnFiles fixture
+
+// Without images held out, a training ends with what winnow eval finds on the test images.
+func TestTrainEndsWithTheTestImages(t *testing.T) {
+	drawnRun(t)
+	list := strings.ReplaceAll(readFile(t, "noisy.csv"), ",validation,", ",train,")
+	if err := os.WriteFile("tested.csv", []byte(list), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	said := mustRun(t, "winnow train --manifest tested.csv --root drawn --features features --screen none --epochs 1 "+
+		"--out tested")
+	found := runJSON[measure.Result](t, "winnow eval tested --json")
+	for _, want := range []string{found.Verdict, fmt.Sprintf("\ntrained     %.4f  ", found.PrecisionAt1)} {
+		if !strings.Contains(said, want) {
+			t.Errorf("winnow train says %q, expected %q", said, want)
+		}
+	}
+}
 
 func TestEvalAndAudit(t *testing.T) {
 	drawnRun(t)
