@@ -245,7 +245,8 @@ func TestExportFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	decided(t, "photos.decisions.db", "page", d, map[string]string{"rose/1.jpg": "lily", "rose/2.jpg": "none"})
-	write(t, "suspects.csv", "path,given_label,suggested_label,score\nrose/1.jpg,rose,lily,0.1\nrose/2.jpg,rose,lily,0.2\n"+
+	write(t, "suspects.csv", "path,given_label,suggested_label,score\n"+
+		"rose/1.jpg,rose,lily,0.1\nrose/2.jpg,rose,lily,0.2\n"+
 		"lily/1.jpg,lily,lily,0.9\nlily/3.jpg,lily,lily,0.9\n")
 	fails(t, 1, "inside or around", "decisions", "export", "photos", "--out", "photos/fixed/")
 	fails(t, 2, "is a file", "decisions", "export", "photos", "--out", "fixed.csv", "--by", "copy")

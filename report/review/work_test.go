@@ -19,7 +19,8 @@ func TestWorkChild(t *testing.T) {
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt)
 	fmt.Fprint(os.Stderr, "winnow: first\nwinnow: name a FILE with --model, or winnow models get one\n"+
-		"score  1/2 steps\nwinnow: last\nextract  about 9s left\nextract  3/10 images  1.0 images/s  7s left\nepoch 1 (step 3): best\n")
+		"score  1/2 steps\nwinnow: last\nextract  about 9s left\n"+
+		"extract  3/10 images  1.0 images/s  7s left\nepoch 1 (step 3): best\n")
 	if os.Getenv("WINNOW_TEST_WORK") == "wait" {
 		<-interrupted
 	}
