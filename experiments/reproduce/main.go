@@ -122,8 +122,8 @@ func rendered(root string) (files map[string][]byte, err error) {
 			lines = "| claim | tested on | verdict | numbers | |\n|---|---|---|---|---|\n" + lines
 		}
 		if n := left[section]; n > 0 {
-			lines += fmt.Sprintf("\nClaims left out, because they were not run or with fewer than %d seeds: %d; the "+
-				"[pages](experiments/reproduce/README.md) have them, and [why](#what-is-not-decided-here).\n", fewest, n)
+			lines += fmt.Sprintf("\nClaims left out, because they were not run or with fewer than %d seeds: %d; "+
+				"[pages](experiments/reproduce/README.md), [why](#what-is-not-decided-here).\n", fewest, n)
 		}
 		if text, err = between(text, section, lines+numbers[section]); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
