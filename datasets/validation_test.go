@@ -59,7 +59,8 @@ func TestWithValidation(t *testing.T) {
 				of[got.Samples[i].Label]++
 			}
 			for class, n := range of {
-				if class == Unlabelled || c.holding > 0 && n != c.each || c.holding == 0 && (n < 2 || n > max(2, c.each/4)) {
+				if class == Unlabelled || c.holding > 0 && n != c.each ||
+					c.holding == 0 && (n < 2 || n > max(2, c.each/4)) {
 					t.Errorf("%d of %d images of class %d are held out", n, c.each, class)
 				}
 			}
@@ -104,6 +105,9 @@ func TestWithValidationTakesCheckedFirst(t *testing.T) {
 		if got.Samples[i].Split != Validation {
 			t.Errorf("checked image %d is not held out", i)
 		}
+	}
+	if got, _ = alike(12, 5).WithValidation(0.25, 1, map[int]Checked{37: {}, 39: {}}); got.Samples[37].Split != Validation || got.Samples[39].Split != Validation {
+		t.Error("of a small set, the checked images are not held out")
 	}
 	if got, _ = many.WithValidation(0.1, 1, checked); got.Samples[700].Split != Validation {
 		t.Errorf("the class with checked images is not held out")

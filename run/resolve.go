@@ -97,7 +97,7 @@ func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 	if held.Images > 0 {
 		goal := "choose the best checkpoint"
 		if r.blind = held.Images < datasets.LeastChoosing; r.blind {
-			goal = "measure whether training helped; they are too few to choose the best checkpoint, so the last is kept"
+			goal = "measure whether training helped; too few to choose the best checkpoint, so the last is kept"
 		}
 		r.options.Note("no validation split: %s, are held out to %s (%s trains on all)", held, goal,
 			config.Key("validation.hold_out=0"))
@@ -321,8 +321,8 @@ func (r *Training) chooseByData(context.Context) error {
 	}
 	r.Config.ResolveUsualLR(drawn)
 	if opened && (r.blind || r.Data.Validation.Len() == 0) && r.Config.ResolveBlindLength(drawn, labelled) {
-		r.options.Note("no images choose the best checkpoint, so training takes %s: a pretrained network may overfit after that "+
-			"(%s sets another length)", r.Config.Length, config.Key("length"))
+		r.options.Note("no images choose the best checkpoint, so training takes %s: a pretrained network may overfit "+
+			"after that (%s sets another length)", r.Config.Length, config.Key("length"))
 	}
 	return r.Config.Validate()
 }

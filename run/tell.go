@@ -36,8 +36,8 @@ func (r *Training) tellData() {
 			d.LeftOut[0].Reason)
 	}
 	if d.Validation.Len()+d.Unjudged+r.Tests == 0 && r.Config.Validation.Share() > 0 {
-		note("no validation split, and too few images to hold some out, so the last lines cannot say whether training " +
-			"helped: add images (40 or more with labels, five or more of each class), or a split test")
+		note("no validation split, and too few images to hold some out, so the last lines cannot say whether " +
+			"training helped: add images (40 or more with labels, five or more of each class), or a split test")
 	} else if d.Validation.Len() == 0 {
 		note("no validation split, and no images are held out: the last state is kept (%s holds out a tenth of %d or "+
 			"more images to choose the best)", config.Key("validation.hold_out=0.1"), 10*datasets.LeastChoosing)
