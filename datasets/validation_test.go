@@ -106,8 +106,9 @@ func TestWithValidationTakesCheckedFirst(t *testing.T) {
 			t.Errorf("checked image %d is not held out", i)
 		}
 	}
-	if got, _ = alike(12, 5).WithValidation(0.25, 1, map[int]Checked{37: {}, 39: {}}); got.Samples[37].Split != Validation || got.Samples[39].Split != Validation {
-		t.Error("of a small set, the checked images are not held out")
+	got, _ = alike(12, 5).WithValidation(0.25, 1, map[int]Checked{37: {}, 39: {}})
+	if got.Samples[37].Split != Validation || got.Samples[39].Split != Validation {
+		t.Errorf("the checked images of a small set are not held out")
 	}
 	if got, _ = many.WithValidation(0.1, 1, checked); got.Samples[700].Split != Validation {
 		t.Errorf("the class with checked images is not held out")
