@@ -46,6 +46,9 @@ type Scorer struct {
 	Probability bool // scores are calibrated probabilities that a label is right
 }
 
+// FewImages is [judges.FewImages].
+const FewImages = judges.FewImages
+
 // Scorers lists all scorers, in the order they are shown. A judge takes precedence over a filter of the same name,
 // such as the vote of neighbours.
 var Scorers = listScorers()

@@ -2,8 +2,6 @@ package losses
 
 import (
 	"math"
-
-	"winnow/features"
 )
 
 // circle weights every pair by its distance from the pair's optimum, so that the decision boundary is a circle.
@@ -105,11 +103,11 @@ func (l *circle) sumExponentials(d, s []float64, i int, p *pairs, nearTop, farTo
 		switch {
 		case math.IsInf(v[j], -1):
 		case cols[j] != p.rows[i]:
-			e = features.ExpShifted(v[j] - farTop)
+			e = math.Exp(v[j] - farTop)
 			far += e
 			a = max(0, x+l.m)
 		default:
-			e = features.ExpShifted(v[j] - nearTop)
+			e = math.Exp(v[j] - nearTop)
 			near += e
 			a = -max(0, 1+l.m-x)
 		}

@@ -2,8 +2,6 @@ package losses
 
 import (
 	"math"
-
-	"winnow/features"
 )
 
 // multiSimilarity pulls positives and pushes negatives. The weight of a pair depends on the anchor's other pairs of
@@ -90,11 +88,11 @@ func (l *multiSimilarity) anchorTerms(d, s []float64, i int, p *pairs, w window,
 		case absent != nil && absent[j]:
 		case cols[j] != y:
 			if v > w.above {
-				e = features.ExpShifted(l.beta * (v - w.high))
+				e = math.Exp(l.beta * (v - w.high))
 				far += e
 			}
 		case v < w.below && p.areApart(i, j):
-			e = -features.ExpShifted(l.alpha * (w.low - v))
+			e = -math.Exp(l.alpha * (w.low - v))
 			near -= e
 		}
 		if d != nil {

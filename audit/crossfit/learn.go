@@ -63,13 +63,15 @@ func learnFold(ctx context.Context, set features.Set, c columned, folds []int, f
 	if opts.Tune == nil {
 		set.IDs = nil
 	}
-	others, judged := features.Set{X: set.X, Labels: c.of, IDs: set.IDs}.Rows(in),
-		features.Set{X: set.X, IDs: set.IDs}.Rows(out)
+	set.Labels = c.of
+	others, judged := set.Rows(in), features.Set{X: set.X, IDs: set.IDs}.Rows(out)
+	features.ReleasePages()
 	h := opts.Start.Clone()
 	z, err := h.Embed(others.X)
 	if err != nil {
 		return nil, err
 	}
+	others.X = blas32.General{} // trustLabels needs the memory
 	if err := e.addFoldImages(h, judged.X, meansOf(z, others.Labels, e.classes)); err != nil {
 		return nil, err
 	}
@@ -78,6 +80,7 @@ func learnFold(ctx context.Context, set features.Set, c columned, folds []int, f
 		train.Rand(opts.Seed, "crossfit trust", fold)); err != nil {
 		return nil, err
 	}
+	others.X = set.Rows(in).X
 	proxies, err := alone.trainEncoder(ctx, h, others, computeClassCentres(z, others.Labels, e.classes), fold, opts,
 		func(batch int, _ *train.Clock) (Encoder, error) { return head.NewEncoder(h, others, batch) },
 		func(*train.Config, *features.Param) {})

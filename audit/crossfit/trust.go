@@ -28,6 +28,7 @@ func trustLabels(ctx context.Context, z features.Set, classes int, rng *rand.Ran
 	if err != nil {
 		return nil, blind, err
 	}
+	rows, judged := s.Rows, s.Classes
 	w, err := weighingOf(ctx, s)
 	if err != nil {
 		return nil, blind, err
@@ -39,7 +40,7 @@ func trustLabels(ctx context.Context, z features.Set, classes int, rng *rand.Ran
 	best := make([]int, classes) // most probable row of each class
 	most := make([]float64, classes)
 	kept := make([]int, classes)
-	for _, at := range s.Rows {
+	for _, at := range rows {
 		label, own := labels[at], v.Score[at]
 		if own >= most[label] {
 			best[label], most[label] = at, own
@@ -53,7 +54,7 @@ func trustLabels(ctx context.Context, z features.Set, classes int, rng *rand.Ran
 			labels[at] = k
 		}
 	}
-	for _, k := range s.Classes {
+	for _, k := range judged {
 		if kept[k] == 0 {
 			labels[best[k]] = k
 		}

@@ -131,6 +131,7 @@ func (l *discriminants) sumSquares() error {
 // visitStored calls do for blocks of the images, with their stored vectors as unit rows from the origin, which do may
 // change.
 func (l *discriminants) visitStored(images []int, do func(images []int, x blas32.General)) error {
+	defer features.ReleasePages()
 	d := l.opts.Stored.Dim()
 	x := features.NewMatrix(min(rowsAtOnce, len(images)), d)
 	for from := 0; from < len(images); from += rowsAtOnce {

@@ -313,3 +313,35 @@ func TestMarginAgainstLoops(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// An image among those of a class less than a third as large as its own is flagged only in a set that is large enough.
+func TestFewImagesFlagNothing(t *testing.T) {
+	for _, c := range []struct {
+		large, small int
+		flagged      bool
+	}{{60, 12, false}, {180, 36, true}} {
+		rng := rand.New(rand.NewPCG(4, 4))
+		z := features.NewSet(c.large+c.small, 16)
+		for i := range z.Len() {
+			class := 0
+			if i >= c.large {
+				class = 1
+			}
+			if z.Labels[i] = class; i == 0 {
+				class = 1
+			}
+			for j := range z.Row(i) {
+				z.Row(i)[j] = float32(rng.NormFloat64() / 8)
+			}
+			z.Row(i)[class]++
+		}
+		v, err := Ask(t.Context(), z, 2, Fitted, Options{Rand: rng})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if flagged := v.Score[0] < 0.5; flagged != c.flagged || v.Suggested[0] != 1 {
+			t.Errorf("%d and %d images: right with probability %.3f, class %d suggested", c.large, c.small, v.Score[0],
+				v.Suggested[0])
+		}
+	}
+}

@@ -151,7 +151,8 @@ func (a *Report) howFar(called int) string {
 }
 
 // Classes below both limits are too small to find label errors in. Measured: half of the errors are found in a class of
-// 6 images next to a class of 240, none in a class of 4 next to one of 450, and all in a class of 12.
+// 6 images next to a class of 240, none in a class of 4 next to one of 450, and all in a class of 12. In a set of fewer
+// than [audit.FewImages] images, so are all classes less than a third as large as the largest.
 const (
 	fewImages = 8   // images
 	tinyShare = 0.1 // of the largest class
@@ -181,7 +182,7 @@ func (a *Report) listSmallClasses() (list []string) {
 		named := fmt.Sprintf("%s (%d)", a.showClassName(class), n)
 		switch share := float64(n) / float64(largest); {
 		case lone[class]:
-		case n < fewImages && share <= tinyShare:
+		case n < fewImages && share <= tinyShare, len(a.Images) < audit.FewImages && 3*n < largest:
 			small = append(small, named)
 		case share <= rareShare:
 			rare = append(rare, named)
