@@ -87,7 +87,7 @@ func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 		}
 	}
 	d, held := whole.WithValidation(v.Share(), r.Config.Seed, r.checked)
-	if auto && v.HoldOut > 0 && held.Images < datasets.LeastChoosing {
+	if auto && v.HoldOut > 0 && held.Images < datasets.LeastChoosing && len(whole.Select(datasets.Validation)) == 0 {
 		v.HoldOut = config.SmallHoldOut
 		d, held = whole.WithValidation(v.Share(), r.Config.Seed, r.checked)
 		if r.Tests > 0 && held.Images < datasets.LeastChoosing { // the test images measure
