@@ -144,7 +144,7 @@ func TestCorruptOneClass(t *testing.T) {
 func TestSplits(t *testing.T) {
 	shares := []Share{{Train, 0.5}, {Validation, 0.2}, {Test, 0.3}}
 	d := labelled(10, 6)
-	if err := d.splitByClass(shares, rand.New(rand.NewPCG(1, 1))); err != nil {
+	if err := d.Deal(shares, false, 1); err != nil {
 		t.Fatal(err)
 	}
 	of := make(map[int]string)
@@ -161,7 +161,7 @@ func TestSplits(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{Train: 10, Validation: 4, Test: 6}, counts); diff != "" {
 		t.Errorf("classes per split (-want +got):\n%s", diff)
 	}
-	if err := d.splitByImage(shares, rand.New(rand.NewPCG(1, 1))); err != nil {
+	if err := d.Deal(shares, true, 1); err != nil {
 		t.Fatal(err)
 	}
 	for class := range d.Classes {
@@ -175,17 +175,16 @@ func TestSplits(t *testing.T) {
 			t.Fatalf("class %d (-want +got):\n%s", class, diff)
 		}
 	}
-	for name, deal := range map[string]func([]Share, *rand.Rand) error{"class": d.splitByClass,
-		"image": d.splitByImage} {
-		if err := deal([]Share{{"Train", 0.5}, {"val", 0.5}}, rand.New(rand.NewPCG(1, 1))); err != nil {
+	for _, byImage := range []bool{false, true} {
+		if err := d.Deal([]Share{{"Train", 0.5}, {"val", 0.5}}, byImage, 1); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(d.Select(Train)) + len(d.Select(Validation)); n != len(d.Samples) {
-			t.Errorf("by %s: found %d of %d samples in train and validation, dealt to Train and val", name, n,
-				len(d.Samples))
+			t.Errorf("by image %v: found %d of %d samples in train and validation, dealt to Train and val", byImage,
+				n, len(d.Samples))
 		}
 	}
-	if err := d.splitByClass([]Share{{Train, 0.5}, {Test, 0.4}}, nil); err == nil {
+	if err := d.Deal([]Share{{Train, 0.5}, {Test, 0.4}}, false, 1); err == nil {
 		t.Error("shares that sum to 0.9 were let through")
 	}
 }

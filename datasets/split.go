@@ -17,11 +17,7 @@ type Share struct {
 
 // splitByClass shuffles the classes with rng and distributes whole classes over the splits. This is the papers' task,
 // in which test classes are never seen in training. Unlabelled samples become part of train.
-func (d *Dataset) splitByClass(shares []Share, rng *rand.Rand) error {
-	shares, err := checkShares(shares)
-	if err != nil {
-		return err
-	}
+func (d *Dataset) splitByClass(shares []Share, rng *rand.Rand) {
 	of := make([]string, len(d.Classes))
 	assignItems(rng.Perm(len(d.Classes)), shares, func(class int, split string) { of[class] = split })
 	for i := range d.Samples {
@@ -31,15 +27,10 @@ func (d *Dataset) splitByClass(shares []Share, rng *rand.Rand) error {
 			s.Split = of[s.Label]
 		}
 	}
-	return nil
 }
 
 // splitByImage distributes the images of every class over the splits in the given shares.
-func (d *Dataset) splitByImage(shares []Share, rng *rand.Rand) error {
-	shares, err := checkShares(shares)
-	if err != nil {
-		return err
-	}
+func (d *Dataset) splitByImage(shares []Share, rng *rand.Rand) {
 	members := make([][]int, len(d.Classes))
 	for i := range d.Samples {
 		if s := &d.Samples[i]; s.Label == Unlabelled {
@@ -52,7 +43,6 @@ func (d *Dataset) splitByImage(shares []Share, rng *rand.Rand) error {
 		rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
 		assignItems(rows, shares, func(i int, split string) { d.Samples[i].Split = split })
 	}
-	return nil
 }
 
 // assignItems distributes items by cumulative shares, so that rounding never loses an item.
@@ -97,10 +87,12 @@ func checkShares(shares []Share) ([]Share, error) {
 const (
 	manyClasses = 50    // number of classes with two or more images from which whole classes are held out
 	leastPart   = 8     // number of images from which a class gives some to validation
+	smallPart   = 5     // the same if fewer than LeastChoosing images would be held out
 	mostHeld    = 2_000 // images; enough to estimate an accuracy to within 1 %
+	leastHeld   = 10    // images; from fewer, an interval is too wide to be of use
 
-	// LeastHeld is the smallest number of images held out. With fewer, training states differ by chance.
-	LeastHeld = 50
+	// LeastChoosing is the smallest number of held-out images that choose a state. By fewer, states differ by chance.
+	LeastChoosing = 50
 )
 
 // Held describes what was held out for validation. If Images is 0, no image was held out.
@@ -115,65 +107,48 @@ func (h Held) String() string {
 	if h.Classes > 0 {
 		return fmt.Sprintf("%d of %d classes, %d images", h.Classes, h.Of, h.Images)
 	}
-	return fmt.Sprintf("%d images, some of each class", h.Images)
+	return fmt.Sprintf("%d images, not all of any class", h.Images)
 }
 
 // WithValidation adds a validation split if the dataset has none. It moves a share of the labelled training images, at
-// most 2,000: whole classes or, with fewer than 50 classes, images of each class. It returns d itself if d has a
-// validation split or too few images. seed determines the draw, which takes images that people checked first, because
-// their labels are right, and classes with many of them.
+// most 2,000: whole classes or, with fewer than 50 classes, images of each class. If these are fewer than
+// LeastChoosing, it takes images of as many classes as the share needs or, where too few have 5 images, whole classes.
+// It returns d itself if d has a validation split or too few images. seed determines the draw, which takes images that
+// people checked first, because their labels are right, and classes with many of them.
 func (d *Dataset) WithValidation(share float64, seed uint64, checked map[int]Checked) (*Dataset, Held) {
-	if !(share > 0) || len(d.Select(Validation)) > 0 {
+	labelled := d.Labelled(Train)
+	bound := min(int(math.Round(share*float64(len(labelled)))), mostHeld)
+	if bound < leastHeld || len(d.Select(Validation)) > 0 {
 		return d, Held{}
 	}
-	members := map[int][]int{}
-	labelled, checks := 0, map[int]int{} // checks: number of checked images by class
-	for _, i := range d.Labelled(Train) {
-		members[d.Samples[i].Label] = append(members[d.Samples[i].Label], i)
-		labelled++
+	h := holding{members: map[int][]int{}, checks: map[int]int{}, checked: checked,
+		rng: rand.New(rand.NewPCG(seed, 0x76616c6964))} // "valid"
+	for _, i := range labelled {
+		h.members[d.Samples[i].Label] = append(h.members[d.Samples[i].Label], i)
 		if _, ok := checked[i]; ok {
-			checks[d.Samples[i].Label]++
+			h.checks[d.Samples[i].Label]++
 		}
 	}
-	var classes []int // classes with a pair
 	for class := range d.Classes {
-		if len(members[class]) > 1 {
-			classes = append(classes, class)
+		if len(h.members[class]) > 1 {
+			h.classes = append(h.classes, class)
 		}
 	}
-	rng := rand.New(rand.NewPCG(seed, 0x76616c6964)) // "valid"
-	bound := min(int(math.Round(share*float64(labelled))), mostHeld)
-	held := Held{Of: len(classes)}
+	part, held := float64(bound)/float64(len(labelled)), Held{Of: len(h.classes)}
 	var rows []int
-	if len(classes) >= manyClasses {
-		rng.Shuffle(len(classes), func(a, b int) { classes[a], classes[b] = classes[b], classes[a] })
-		slices.SortStableFunc(classes, func(a, b int) int { return checks[b] - checks[a] })
-		for _, class := range classes {
-			if of := members[class]; len(rows)+len(of) <= bound {
-				rows = append(rows, of...)
-				held.Classes++
-			}
-		}
-	} else {
-		part := float64(bound) / float64(max(labelled, 1))
-		for _, class := range classes {
-			of := members[class]
-			if len(of) < leastPart {
-				continue
-			}
-			rng.Shuffle(len(of), func(a, b int) { of[a], of[b] = of[b], of[a] })
-			first := 0
-			for k, i := range of {
-				if _, ok := checked[i]; ok {
-					of[first], of[k] = of[k], of[first]
-					first++
-				}
-			}
-			// At least two, because a query needs another image of its class to find.
-			rows = append(rows, of[:max(2, int(math.Round(part*float64(len(of)))))]...)
+	tooFew := func() bool { // P@1 of one class is always 1
+		return len(rows) < leastHeld || d.Samples[rows[0]].Label == d.Samples[rows[len(rows)-1]].Label
+	}
+	if len(h.classes) >= manyClasses {
+		rows, held.Classes = h.drawClasses(bound)
+	} else if rows = h.drawParts(leastPart, part, len(labelled)); len(rows) < LeastChoosing {
+		h.orderClasses()
+		bound = max(bound, leastHeld+2)
+		if rows = h.drawParts(smallPart, part, bound); tooFew() {
+			rows, held.Classes = h.drawClasses(bound)
 		}
 	}
-	if held.Images = len(rows); len(rows) < LeastHeld {
+	if held.Images = len(rows); tooFew() {
 		return d, Held{}
 	}
 	out := *d
@@ -182,6 +157,54 @@ func (d *Dataset) WithValidation(share float64, seed uint64, checked map[int]Che
 		out.Samples[i].Split = Validation
 	}
 	return &out, held
+}
+
+// holding draws images to hold out.
+type holding struct {
+	classes []int         // classes with two or more images
+	members map[int][]int // images by class
+	checks  map[int]int   // number of checked images by class
+	checked map[int]Checked
+	rng     *rand.Rand
+}
+
+// orderClasses shuffles the classes and puts those with many checked images first.
+func (h holding) orderClasses() {
+	h.rng.Shuffle(len(h.classes), func(a, b int) { h.classes[a], h.classes[b] = h.classes[b], h.classes[a] })
+	slices.SortStableFunc(h.classes, func(a, b int) int { return h.checks[b] - h.checks[a] })
+}
+
+// drawClasses returns all images of at most half of the classes, at most bound images, and the number of classes.
+func (h holding) drawClasses(bound int) (rows []int, whole int) {
+	h.orderClasses()
+	for _, class := range h.classes {
+		if of := h.members[class]; len(rows)+len(of) <= bound && whole < len(h.classes)/2 {
+			rows = append(rows, of...)
+			whole++
+		}
+	}
+	return rows, whole
+}
+
+// drawParts returns a part of each class of least or more images until these are bound images.
+func (h holding) drawParts(least int, part float64, bound int) (rows []int) {
+	for _, class := range h.classes {
+		of := h.members[class]
+		if len(of) < least || len(rows) >= bound {
+			continue
+		}
+		h.rng.Shuffle(len(of), func(a, b int) { of[a], of[b] = of[b], of[a] })
+		first := 0
+		for k, i := range of {
+			if _, ok := h.checked[i]; ok {
+				of[first], of[k] = of[k], of[first]
+				first++
+			}
+		}
+		// At least two, because a query needs another image of its class to find.
+		rows = append(rows, of[:max(2, int(math.Round(part*float64(len(of)))))]...)
+	}
+	return rows
 }
 
 // ParseShares parses SPLIT=SHARE,... such as train=0.6,test=0.4. Deal checks that the shares sum to 1.
@@ -203,29 +226,30 @@ func ParseShares(text string) ([]Share, error) {
 
 // Deal splits d by whole classes, or by images of each class; seed determines the draw.
 func (d *Dataset) Deal(shares []Share, byImage bool, seed uint64) error {
-	rng := rand.New(rand.NewPCG(seed, 0x73706c6974)) // "split"
-	if byImage {
-		return d.splitByImage(shares, rng)
+	shares, err := checkShares(shares)
+	if err != nil {
+		return err
 	}
-	return d.splitByClass(shares, rng)
+	split := d.splitByClass
+	if byImage {
+		split = d.splitByImage
+	}
+	split(shares, rand.New(rand.NewPCG(seed, 0x73706c6974))) // "split"
+	return nil
 }
 
 // HoldOut moves a share of each class's training images to validation.
-func (d *Dataset) HoldOut(share float64, seed uint64) error {
+func (d *Dataset) HoldOut(share float64, seed uint64) {
 	train := d.Select(Train)
 	part := &Dataset{Classes: d.Classes}
 	for _, i := range train {
 		part.Samples = append(part.Samples, d.Samples[i])
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x686f6c64)) // "hold"
-	if err := part.splitByImage([]Share{{Split: Train, Share: 1 - share}, {Split: Validation, Share: share}},
-		rng); err != nil {
-		return err
-	}
+	part.splitByImage([]Share{{Split: Train, Share: 1 - share}, {Split: Validation, Share: share}}, rng)
 	for k, i := range train {
 		d.Samples[i].Split = part.Samples[k].Split
 	}
-	return nil
 }
 
 // ToplineRand returns the random source of [Dataset.Topline] for a seed.

@@ -32,9 +32,15 @@ func TestWithValidation(t *testing.T) {
 		"images of few classes":    {10, 100, 0.1, 100, 0},
 		"at most 2,000":            {100, 1000, 0.1, 2000, 2},
 		"at most 2,000, by images": {10, 5000, 0.1, 2000, 0},
-		"too few":                  {60, 4, 0.1, 0, 0},
+		"small classes of many":    {60, 4, 0.1, 24, 6},
 		"pairs":                    {40, 10, 0.1, 80, 0},
-		"small classes":            {40, 7, 0.3, 0, 0},
+		"small classes":            {40, 7, 0.3, 80, 0},
+		"pairs of some classes":    {12, 5, 0.25, 16, 0},
+		"classes of three":         {30, 3, 0.25, 21, 7},
+		"ten classes of four":      {10, 4, 0.25, 12, 3},
+		"two classes":              {2, 20, 0.25, 10, 0},
+		"too few":                  {3, 10, 0.25, 0, 0},
+		"one class":                {1, 100, 0.25, 0, 0},
 		"none asked for":           {100, 30, 0, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +59,8 @@ func TestWithValidation(t *testing.T) {
 				of[got.Samples[i].Label]++
 			}
 			for class, n := range of {
-				if class == Unlabelled || c.holding > 0 && n != c.each || c.holding == 0 && (n < 2 || n > c.each/4) {
+				if class == Unlabelled || c.holding > 0 && n != c.each ||
+					c.holding == 0 && (n < 2 || n > max(2, c.each/4)) {
 					t.Errorf("%d of %d images of class %d are held out", n, c.each, class)
 				}
 			}
@@ -98,6 +105,10 @@ func TestWithValidationTakesCheckedFirst(t *testing.T) {
 		if got.Samples[i].Split != Validation {
 			t.Errorf("checked image %d is not held out", i)
 		}
+	}
+	got, _ = alike(12, 5).WithValidation(0.25, 1, map[int]Checked{37: {}, 39: {}})
+	if got.Samples[37].Split != Validation || got.Samples[39].Split != Validation {
+		t.Errorf("the checked images of a small set are not held out")
 	}
 	if got, _ = many.WithValidation(0.1, 1, checked); got.Samples[700].Split != Validation {
 		t.Errorf("the class with checked images is not held out")

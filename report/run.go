@@ -102,7 +102,7 @@ func (r *Run) Measured() Measured { return r.measured }
 // compareRows returns the retrieval measures of the frozen, whitened and trained embeddings, for comparison.
 func (r *Run) compareRows() folder.Comparison {
 	return folder.Comparison{
-		FineTuned: r.Tuned != nil, Known: measure.Known(r.Split),
+		FineTuned: r.Tuned != nil, Known: r.Known[r.Split],
 		Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained,
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/datasets"
 	"winnow/filters"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -39,7 +38,7 @@ func (r *Run) listWarnings() (list []string) {
 				r.Result.Idle, r.Result.Steps)
 		}
 	}
-	if r.Split == datasets.Train || r.Split == datasets.Validation {
+	if r.Known[r.Split] != "" {
 		say("The manifest has no test split: the numbers are from the %s split, which the training used.", r.Split)
 	}
 	var few []string

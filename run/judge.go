@@ -35,7 +35,7 @@ func (r *Training) judgeResult(ctx context.Context, o Outcome) (folder.Result, e
 	if err != nil {
 		return f, err
 	}
-	c.FineTuned, c.Known = share != nil, folder.ChoseState
+	c.FineTuned, c.Known = share != nil, map[bool]string{false: folder.ChoseState}[r.blind]
 	worse, verdict := c.Better() == "no", c.Verdict()
 	if o.BestStep == 0 { // no validation was better than the first, before training
 		worse = true

@@ -87,14 +87,19 @@ func (r *Training) readInput(ctx context.Context, in Input) (err error) {
 		}
 	}
 	d, held := whole.WithValidation(v.Share(), r.Config.Seed, r.checked)
-	if auto && v.HoldOut > 0 && held.Images == 0 { // perhaps too few images
+	if auto && v.HoldOut > 0 && held.Images < datasets.LeastChoosing && len(whole.Select(datasets.Validation)) == 0 {
 		v.HoldOut = config.SmallHoldOut
-		if d, held = whole.WithValidation(v.Share(), r.Config.Seed, r.checked); held.Images == 0 {
-			v.HoldOut = config.UsualHoldOut
+		d, held = whole.WithValidation(v.Share(), r.Config.Seed, r.checked)
+		if r.Tests > 0 && held.Images < datasets.LeastChoosing { // the test images measure
+			v.HoldOut, d, held = 0, whole, datasets.Held{}
 		}
 	}
 	if held.Images > 0 {
-		r.options.Note("no validation split: %s, are held out to choose the best checkpoint (%s trains on all)", held,
+		goal := "choose the best checkpoint"
+		if r.blind = held.Images < datasets.LeastChoosing; r.blind {
+			goal = "measure whether training helped; too few to choose the best checkpoint, so the last is kept"
+		}
+		r.options.Note("no validation split: %s, are held out to %s (%s trains on all)", held, goal,
 			config.Key("validation.hold_out=0"))
 	}
 	if err := checkLearnable(d); err != nil {
@@ -315,9 +320,9 @@ func (r *Training) chooseByData(context.Context) error {
 			"classes of training (%s chooses another)", config.Key("losses"))
 	}
 	r.Config.ResolveUsualLR(drawn)
-	if opened && r.Data.Validation.Len() == 0 && r.Config.ResolveBlindLength(drawn, labelled) {
-		r.options.Note("no validation split, so training takes %s: a pretrained network may overfit after that "+
-			"(%s sets another length)", r.Config.Length, config.Key("length"))
+	if opened && (r.blind || r.Data.Validation.Len() == 0) && r.Config.ResolveBlindLength(drawn, labelled) {
+		r.options.Note("no images choose the best checkpoint, so training takes %s: a pretrained network may overfit "+
+			"after that (%s sets another length)", r.Config.Length, config.Key("length"))
 	}
 	return r.Config.Validate()
 }

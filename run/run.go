@@ -44,6 +44,7 @@ type Training struct {
 	owns     bool                     // Close also closes the backbone
 	kept     bool                     // the training writes all files of a run's folder
 	checked  map[int]datasets.Checked // decisions of people by position in the manifest
+	blind    bool                     // the images held out are too few to choose the state
 	free     func() error             // releases memory-mapped vectors of Data; nil: they are in memory
 	folder   io.Closer                // the lock of the folder; nil: not locked
 	stops    bool                     // the folder holds a stopped training, and the option Resume was not given

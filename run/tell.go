@@ -35,9 +35,12 @@ func (r *Training) tellData() {
 		note("%d unreadable images are left out (all are in run.json), the first is %s: %s", n, d.LeftOut[0].Path,
 			d.LeftOut[0].Reason)
 	}
-	if d.Validation.Len() == 0 {
+	if d.Validation.Len()+d.Unjudged+r.Tests == 0 && r.Config.Validation.Share() > 0 {
+		note("no validation split, and too few images to hold some out, so the last lines cannot say whether " +
+			"training helped: add images (40 or more with labels, five or more of each class), or a split test")
+	} else if d.Validation.Len() == 0 {
 		note("no validation split, and no images are held out: the last state is kept (%s holds out a tenth of %d or "+
-			"more images to choose the best)", config.Key("validation.hold_out=0.1"), 10*datasets.LeastHeld)
+			"more images to choose the best)", config.Key("validation.hold_out=0.1"), 10*datasets.LeastChoosing)
 	} else if r.Config.Validation.Measure == config.MeasureP1 && oneClass(d.Validation.Labels) {
 		note("warning: the validation split has only one class, so P@1 is always 1 and cannot choose the best state: " +
 			"validate on two or more classes, for example with a larger share in winnow data import --split")

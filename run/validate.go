@@ -14,9 +14,9 @@ import (
 )
 
 // newValidator returns a function that measures the current state of a run on the validation split by
-// validation.measure; nil without a validation split.
+// validation.measure; nil if no such split chooses the state.
 func (r *Training) newValidator() (func(context.Context) (float64, error), error) {
-	if r.Data.Validation.Len() == 0 {
+	if r.Data.Validation.Len() == 0 || r.blind {
 		return nil, nil
 	}
 	measure := r.Config.Validation.Measure

@@ -48,6 +48,48 @@ func TestTrainEndsWithTheTestImages(t *testing.T) {
 	}
 }
 
+// A training on a small set holds images out, which measure the last state instead of choosing one. A training on a
+// smaller one says why it is not measured.
+func TestTrainMeasuresSmallSets(t *testing.T) {
+	drawnRun(t)
+	for _, c := range []struct {
+		classes, each, held int
+		says                string
+	}{
+		{12, 5, 16, "16 images, not all of any class, are held out to measure whether training helped"},
+		{12, 4, 12, "3 of 12 classes, 12 images, are held out to measure whether training helped"},
+		{6, 5, 0, "too few images to hold some out, so the last lines cannot say whether training helped"},
+	} {
+		list, counts := "path,label\n", map[string]int{}
+		for _, line := range strings.Split(readFile(t, "drawn/manifest.csv"), "\n")[1:] {
+			path, label, _ := strings.Cut(line, ",")
+			label, _, _ = strings.Cut(label, ",")
+			if counts[label] < c.each && (counts[label] > 0 || len(counts) < c.classes) {
+				counts[label]++
+				list += path + "," + label + "\n"
+			}
+		}
+		if err := os.WriteFile("small.csv", []byte(list), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, said := mustCall(t, "train", "small.csv", "--features", "features", "--epochs", "1", "--out", "small",
+			"--overwrite")
+		if !strings.Contains(said, c.says) || !strings.Contains(out, "/head.winnow: the state after step") ||
+			!strings.Contains(out, ", the last\n") || strings.Contains(out, "\ntrained  ") != (c.held > 0) {
+			t.Errorf("%d classes of %d images: winnow train says %q, %q; expected %q", c.classes, c.each, said, out,
+				c.says)
+		}
+		if c.held == 0 {
+			continue
+		}
+		found := runJSON[measure.Result](t, "winnow eval small --json")
+		if verdict, _ := strings.CutPrefix(found.Verdict, "on validation, "); found.N != c.held ||
+			strings.Contains(verdict, "chose") || !strings.Contains(out, verdict) {
+			t.Errorf("winnow eval says %q of %d images, winnow train %q", found.Verdict, found.N, out)
+		}
+	}
+}
+
 func TestEvalAndAudit(t *testing.T) {
 	drawnRun(t)
 	result := runJSON[measure.Result](t, "winnow eval run --json --k 1,4")

@@ -218,9 +218,7 @@ func (j Job) readPreset(ctx context.Context) (*gathered, error) {
 		return nil, err
 	}
 	if j.Validation > 0 {
-		if err := r.Dataset.HoldOut(j.Validation, j.Seed); err != nil {
-			return nil, err
-		}
+		r.Dataset.HoldOut(j.Validation, j.Seed)
 	}
 	return &gathered{
 		Dataset: r.Dataset, read: []SourceRead{},

@@ -87,7 +87,7 @@ type Validation struct {
 }
 
 // AutoHoldOut is the default of HoldOut for trainings without a recipe or a configuration file. It holds out
-// UsualHoldOut, or SmallHoldOut of so few images that UsualHoldOut holds out none. A head is trained on all images if
+// UsualHoldOut, or SmallHoldOut if that is too few images to choose a state. A head is trained on all images if
 // the manifest has labelled images in another split, which show what the training is worth. Sweeps hold out
 // UsualHoldOut.
 const (

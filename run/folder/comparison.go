@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/head"
@@ -46,6 +47,10 @@ func (c Comparison) Verdict() string {
 	}
 	trained, white, frozen := c.Trained.PrecisionAt1, c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1
 	values := fmt.Sprintf("P@1 %.4f, frozen %.4f, whitened %.4f", trained, frozen, white)
+	if n := len(c.Trained.Hits); n < datasets.LeastChoosing && !isCertain(eval.Paired(c.Frozen.Hits, c.Trained.Hits)) &&
+		!isCertain(eval.Paired(c.Whitened.Hits, c.Trained.Hits)) {
+		values += fmt.Sprintf("; %d images cannot tell this from chance", n)
+	}
 	switch {
 	case c.ranksBetter() && c.Better() != "yes" && (c.Known == "" || trained <= max(white, frozen)):
 		known := ""
@@ -58,10 +63,9 @@ func (c Comparison) Verdict() string {
 	case trained <= white && trained <= frozen:
 		return fmt.Sprintf("%s is NOT better than untrained features (%s)", what, values)
 	case trained <= white:
-		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened %.4f)", what,
-			trained, white)
+		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (%s)", what, values)
 	case trained <= frozen:
-		return fmt.Sprintf("%s is NOT better than the frozen features (P@1 %.4f, frozen %.4f)", what, trained, frozen)
+		return fmt.Sprintf("%s is NOT better than the frozen features (%s)", what, values)
 	case c.Known != "":
 		return fmt.Sprintf("%s has P@1 %.4f on the images %s (frozen %.4f, whitened %.4f): only other images show "+
 			"how good it is (winnow eval on a test split)", what, trained, c.Known, frozen, white)

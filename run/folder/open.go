@@ -41,6 +41,7 @@ type Run struct {
 	Decided      map[int]datasets.Decision // differences between Listed and Given
 	Store        *features.Store           // features by the network that the head belongs to
 	Tuned        *models.Backbone          // the fine-tuned network; nil without fine-tuning
+	Known        map[string]string         // for each split, [Comparison].Known
 
 	sum string // checksum that the run's heads contain; "" if config.yaml has none
 }
@@ -67,7 +68,11 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := ReadResult(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	r.Known = map[string]string{datasets.Train: Learned, datasets.Validation: ChoseState}
+	result, err := ReadResult(dir)
+	if err == nil && result.BestStep < 0 {
+		r.Known[datasets.Validation] = ""
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, hint.With(err, "restore it, or %s", hint.Of(refuseUnfinished(dir, ResultFile)))
 	}
 	o.Host = o.Host.Complete()
@@ -93,7 +98,7 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 			r.Given, r.Decided, checked = made, m.Decisions(), m.At
 		}
 	}
-	if r.Manifest = r.Given; o.Manifest.IsZero() {
+	if r.Manifest = r.Given; o.Manifest.IsZero() && (result.Verdict == "" || result.Validation != nil) { // held out
 		r.Manifest, _ = r.Given.WithValidation(r.Config.Validation.Share(), r.Config.Seed, checked)
 	}
 	if err := r.settleSplits(); err != nil {

@@ -204,10 +204,10 @@ func (s *Sweep) holdOut() error {
 			continue
 		}
 		_, held := s.data.WithValidation(c.cfg.Validation.Share(), c.seed, nil)
-		if held.Images == 0 {
-			return hint.With(fmt.Errorf("sweep: %s: found no labelled image in the split validation, and none to "+
-				"hold out by %s: expected images to choose the best by", c.cfg.Data.Manifest, key), "make a split: "+
-				"winnow data import --split; or hold out more training images: %s", config.Key(key+"=0.3"))
+		if held.Images < datasets.LeastChoosing {
+			return hint.With(fmt.Errorf("sweep: %s: found no labelled image in the split validation, and fewer than "+
+				"%d to hold out by %s, too few to choose the best by", c.cfg.Data.Manifest, datasets.LeastChoosing,
+				key), "make a split: winnow data import --split; or hold out more: %s", config.Key(key+"=0.3"))
 		}
 		s.heldOut = fmt.Sprintf("no validation split: %s, are held out to choose by, others for each seed", held)
 	}

@@ -208,7 +208,7 @@ func TestHoldOut(t *testing.T) {
 	}
 	for images, set := range map[int][]string{10: {"validation.hold_out=0"},
 		11: {"validation.measure=nearest-class-mean"}, 2: nil} {
-		if _, err := sweep(images, set...); err == nil || !strings.Contains(err.Error(), "none to hold out by") {
+		if _, err := sweep(images, set...); err == nil || !strings.Contains(err.Error(), "fewer than 50 to hold") {
 			t.Errorf("%d images a class, %v: %v", images, set, err)
 		}
 	}

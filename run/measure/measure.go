@@ -71,6 +71,7 @@ type Result struct {
 	Skipped    map[string]string   `json:"not_measured,omitempty"` // reasons by name of the metric
 
 	metrics []Metric // in the order of printing
+	known   string   // how the training used the images
 }
 
 // Splits returns the splits whose features are needed.
@@ -140,12 +141,8 @@ func newResult(r *folder.Run, images Images, metrics []Metric) Result {
 		Split: images.Split, View: r.Look(), FineTuned: r.Tuned != nil, Backbone: r.TunedFile(),
 		InGallery: len(images.Now.Same), Unlabelled: images.Unlabelled, LeftOut: images.LeftOut,
 		Metrics: map[string]Measured{}, Skipped: map[string]string{}, metrics: metrics,
+		known: r.Known[images.Split],
 	}
-}
-
-// Known returns how a training used the images of a split, as stored in [folder.Comparison].Known.
-func Known(split string) string {
-	return map[string]string{datasets.Train: folder.Learned, datasets.Validation: folder.ChoseState}[split]
 }
 
 // addVerdict sets Verdict by comparing the retrieval of the trained head with frozen and whitened features.
@@ -158,7 +155,7 @@ func (r *Result) addVerdict() error {
 }
 
 func (r *Result) compareRows() folder.Comparison {
-	return folder.Comparison{FineTuned: r.FineTuned, Known: Known(r.Split), Frozen: *r.Frozen, Whitened: *r.Whitened,
+	return folder.Comparison{FineTuned: r.FineTuned, Known: r.known, Frozen: *r.Frozen, Whitened: *r.Whitened,
 		Trained: *r.Retrieval}
 }
 
