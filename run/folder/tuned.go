@@ -11,11 +11,9 @@ import (
 	"strings"
 
 	"winnow/backbone"
-	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/features"
-	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/run/config"
@@ -178,21 +176,4 @@ func (r *Run) FrozenStore() (*features.Store, error) {
 		s = s.Averaged() // like the features of the fine-tuned network
 	}
 	return s, nil
-}
-
-// LastState returns the head at the end of the training, and the features by its network.
-func (r *Run) LastState(ctx context.Context) (*head.Head, *features.Store, error) {
-	h, meta, err := models.ReadHead(filepath.Join(r.Dir, LastHeadFile))
-	if err == nil {
-		err = r.checkHeadOwner(LastHeadFile, meta)
-	}
-	if err != nil || r.Tuned == nil {
-		return h, r.Store, err
-	}
-	network, err := r.TunedBackbone(LastHeadFile, meta)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := r.tunedStore(ctx, network, meta, []string{datasets.Train, datasets.Validation})
-	return h, s, err
 }
