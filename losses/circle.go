@@ -1,8 +1,6 @@
 package losses
 
-import (
-	"math"
-)
+import "math"
 
 // circle weights every pair by its distance from the pair's optimum, so that the decision boundary is a circle.
 //

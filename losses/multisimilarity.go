@@ -1,8 +1,6 @@
 package losses
 
-import (
-	"math"
-)
+import "math"
 
 // multiSimilarity pulls positives and pushes negatives. The weight of a pair depends on the anchor's other pairs of
 // the same kind.
