@@ -1,5 +1,5 @@
-// Command reproduce computes the verdicts in the stored pages of studies and all tables of EXPERIMENTS.md from stored
-// numbers. Run it from the repository's root after a change of a study's results.csv or of the rules of verdicts:
+// Command reproduce makes the stored pages of studies and all tables of EXPERIMENTS.md from stored numbers. Run it from
+// the repository's root after a change of a study's results.csv or of the rules of verdicts:
 //
 //	go -C experiments run ./reproduce
 package main
@@ -15,40 +15,37 @@ import (
 	"winnow/papers/studies"
 )
 
-// kept is a stored study: results.csv and report.md in a folder below experiments.
+// kept is a stored study: a folder below experiments with a results.csv, from which its report.md is made.
 type kept struct {
 	section string // section of EXPERIMENTS.md
 	folder  string
 	on      string // network and data
-	measure string // whose table is shown; "": none
 }
 
 // stored lists the stored studies in the order of EXPERIMENTS.md.
 var stored = []kept{
-	{"001", "reproduce/prism-table2", "heads, birds", "p@1"},
-	{"001", "reproduce/prism-figure2", "heads, birds", ""},
-	{"001", "reproduce/prism-figure4", "drawn vectors", ""},
-	{"001", "reproduce/prism-figure5", "heads, birds", ""},
-	{"001", "reproduce/prism-figure6", "heads, birds", ""},
-	{"001", "reproduce/prism-figure7", "heads, birds", ""},
-	{"001", "reproduce/whole-prism-table2", "whole network, Omniglot, 600 steps", "p@1"},
-	{"001", "networks/omniglot-noise", "whole network, Omniglot, 160 steps", "p@1"},
-	{"001", "networks/birds-stages", "last stages of MobileNetV2, birds", "p@1"},
-	{"002", "reproduce/bspml-table2", "heads, birds", "p@1"},
-	{"002", "reproduce/bspml-lambda", "heads, birds", "p@1"},
-	{"002", "reproduce/bspml-figure3", "heads, birds", ""},
-	{"002", "reproduce/bspml-figure4", "heads, birds", ""},
-	{"002", "networks/omniglot-bspml", "whole network, Omniglot", "p@1"},
-	{"000", "reproduce/noisy-figure2", "heads, birds", "p@1"},
-	{"000", "networks/omniglot-triplets", "whole network, Omniglot", "p@1"},
-	{"003", "reproduce/adapted-table1", "heads, birds", "p@1"},
-	{"003", "reproduce/adapted-figure4", "heads, MNIST", "ncm"},
-	{"003", "reproduce/whole-adapted-figure4", "whole LeNet, MNIST", "ncm"},
-	{"004", "scl_rhe/table3", "heads, CIFAR-10, 100 epochs", "probe"},
-	{"004", "scl_rhe/table3-short", "heads, CIFAR-10, 10 epochs", "probe"},
-	{"004", "scl_rhe/table3-worse", "heads, CIFAR-10, 10 epochs", "probe"},
-	{"004", "scl_rhe/table2", "heads, CIFAR-10, 10 epochs", "probe"},
-	{"004", "networks/cifar-probes", "whole network, CIFAR-10", "probe-encoder"},
+	{"001", "reproduce/prism-table2", "heads, birds"},
+	{"001", "reproduce/prism-figure2", "heads, birds"},
+	{"001", "reproduce/prism-figure4", "drawn vectors"},
+	{"001", "reproduce/prism-figure5", "heads, birds"},
+	{"001", "reproduce/prism-figure6", "heads, birds"},
+	{"001", "reproduce/prism-figure7", "heads, birds"},
+	{"001", "reproduce/whole-prism-table2", "whole network, Omniglot, 600 steps"},
+	{"001", "networks/omniglot-noise", "whole network, Omniglot, 160 steps"},
+	{"001", "networks/photographs-prism", "whole MobileNetV2, birds"},
+	{"002", "reproduce/bspml-table2", "heads, birds"},
+	{"002", "reproduce/bspml-figure3", "heads, birds"},
+	{"002", "reproduce/bspml-figure4", "heads, birds"},
+	{"002", "networks/omniglot-bspml", "whole network, Omniglot"},
+	{"000", "networks/omniglot-triplets", "whole network, Omniglot"},
+	{"003", "reproduce/adapted-table1", "heads, birds"},
+	{"003", "reproduce/adapted-figure4", "heads, MNIST"},
+	{"003", "reproduce/whole-adapted-figure4", "whole LeNet, MNIST"},
+	{"004", "scl_rhe/table3", "heads, CIFAR-10, 100 epochs"},
+	{"004", "scl_rhe/table3-short", "heads, CIFAR-10, 10 epochs"},
+	{"004", "scl_rhe/table3-worse", "heads, CIFAR-10, 10 epochs"},
+	{"004", "scl_rhe/table2", "heads, CIFAR-10, 10 epochs"},
+	{"004", "networks/cifar-probes", "whole network, CIFAR-10"},
 }
 
 // plotted is the study whose chart EXPERIMENTS.md shows.
@@ -67,28 +64,21 @@ func main() {
 	}
 }
 
-// rendered returns the pages with current verdicts by path in the repository.
+// rendered returns the pages by path in the repository.
 func rendered(root string) (files map[string][]byte, err error) {
 	files = map[string][]byte{}
-	claims, numbers, left := map[string]string{}, map[string]string{}, map[string]int{}
+	decided, undecided, left := map[string]string{}, map[string]string{}, map[string]int{}
 	for _, s := range stored {
 		folder := filepath.Join(root, "experiments", s.folder)
-		r, enough, seeds, err := read(folder)
+		r, _, seeds, err := read(folder)
 		if err != nil {
 			return nil, err
 		}
-		path := filepath.Join(folder, "report.md")
-		page, err := os.ReadFile(path)
-		if err != nil {
+		var page bytes.Buffer
+		if err := r.Markdown(&page); err != nil {
 			return nil, err
 		}
-		var today strings.Builder
-		if err := r.Markdown(&today); err != nil {
-			return nil, err
-		}
-		from, to := findClaims(string(page))
-		was, is := findClaims(today.String())
-		files[path] = []byte(string(page[:from]) + today.String()[was:is] + string(page[to:]))
+		files[filepath.Join(folder, "report.md")] = page.Bytes()
 		if s.folder == plotted {
 			var plot bytes.Buffer
 			if err := r.DrawCharts()[0].WriteSVG(&plot); err != nil {
@@ -96,18 +86,24 @@ func rendered(root string) (files map[string][]byte, err error) {
 			}
 			files[filepath.Join(folder, "plot.svg")] = plot.Bytes()
 		}
-		on := fmt.Sprintf("%s, %s", s.on, seeds)
-		link := fmt.Sprintf("[%s](experiments/%s/report.md)", filepath.Base(s.folder), s.folder)
+		link := fmt.Sprintf("[%s](experiments/%s/report.md), %s, %s", filepath.Base(s.folder), s.folder, s.on, seeds)
+		var open []string
 		for _, v := range r.TestClaims() {
-			if !slices.ContainsFunc(v.Comparisons, func(c studies.Comparison) bool { return c.N >= fewest }) {
+			switch {
+			case !slices.ContainsFunc(v.Comparisons, func(c studies.Comparison) bool { return c.N >= fewest }):
 				left[s.section]++
-				continue
+			case v.State() == studies.CannotSay:
+				open = append(open, v.Claim.Say)
+			default:
+				numbers := v.CountStates()
+				if v.Of == 1 {
+					numbers = v.Comparisons[0].Format()
+				}
+				decided[s.section] += fmt.Sprintf("| %s | %s | %s | %s |\n", v.Claim.Say, v.State(), numbers, link)
 			}
-			claims[s.section] += fmt.Sprintf("| %s | %s | %s | %s | %s |\n", v.Claim.Say, on, v.DescribeState(),
-				describeNumbers(v), link)
 		}
-		if s.measure != "" && enough.Len() > 0 {
-			numbers[s.section] += fmt.Sprintf("\n%s, %s:\n\n%s", link, on, enough.MarkdownTable(s.measure))
+		if len(open) > 0 {
+			undecided[s.section] += fmt.Sprintf("- %s: %s\n", link, strings.Join(open, "; "))
 		}
 	}
 	path := filepath.Join(root, "EXPERIMENTS.md")
@@ -117,15 +113,18 @@ func rendered(root string) (files map[string][]byte, err error) {
 	}
 	text := string(page)
 	for _, section := range []string{"001", "002", "000", "003", "004"} {
-		lines := claims[section]
+		lines := decided[section]
 		if lines != "" {
-			lines = "| claim | tested on | verdict | numbers | |\n|---|---|---|---|---|\n" + lines
+			lines = "| claim | verdict | numbers | tested on |\n|---|---|---|---|\n" + lines
+		}
+		if undecided[section] != "" {
+			lines += "\nCannot say:\n\n" + undecided[section]
 		}
 		if n := left[section]; n > 0 {
 			lines += fmt.Sprintf("\nClaims left out, because they were not run or with fewer than %d seeds: %d; "+
 				"[pages](experiments/reproduce/README.md), [why](#what-is-not-decided-here).\n", fewest, n)
 		}
-		if text, err = between(text, section, lines+numbers[section]); err != nil {
+		if text, err = between(text, section, lines); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 var root = filepath.Join("..", "..")
 
-// The stored verdicts and the tables of EXPERIMENTS.md equal those computed from the stored numbers by current rules.
-func TestVerdicts(t *testing.T) {
+// The stored pages and the tables of EXPERIMENTS.md equal those made from the stored numbers by current rules.
+func TestPages(t *testing.T) {
 	files, err := rendered(root)
 	if err != nil {
 		t.Fatal(err)

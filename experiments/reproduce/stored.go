@@ -79,20 +79,6 @@ func read(folder string) (r, enough *studies.Results, seeds string, err error) {
 	return r, enough, describeSeeds(slices.Collect(maps.Values(counts))), nil
 }
 
-// findClaims returns the start and the end of the part of a report.md about the claims.
-func findClaims(page string) (from, to int) {
-	if from = strings.Index(page, "\n"+studies.ClaimsTitle+"\n"); from < 0 {
-		return len(page), len(page)
-	}
-	to = len(page)
-	if list := strings.Index(page[from:], "\n- "); list >= 0 {
-		if notes := strings.Index(page[from+list:], "\n\n"); notes >= 0 {
-			to = from + list + notes + 1
-		}
-	}
-	return from, to
-}
-
 // describeSeeds returns the range of some numbers of seeds.
 func describeSeeds(counts []int) string {
 	least, most := slices.Min(counts), slices.Max(counts)

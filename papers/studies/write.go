@@ -16,7 +16,9 @@ func (r *Results) Markdown(w io.Writer) error {
 	s := r.Study
 	fmt.Fprintf(&b, "# %s\n\n%s, %s. %s\n", s.Title, s.Paper, s.Source, r.explainTables())
 	for _, m := range r.listMeasures() {
-		b.WriteString("\n" + r.MarkdownTable(m))
+		if len(r.measureTable(m)) > 1 {
+			b.WriteString("\n" + r.markdownTable(m))
+		}
 	}
 	b.WriteString(r.writeClaimsPart())
 	for _, note := range r.Study.Notes {
@@ -33,11 +35,11 @@ func (r *Results) Brief() string {
 		more = fmt.Sprintf("\nreport.md and report.html also have: %s.\n", strings.Join(others, "; "))
 	}
 	return fmt.Sprintf("%s, %s. %s\n\n", r.Study.Paper, r.Study.Source, r.explainTables()) +
-		r.MarkdownTable(r.Study.Measures[0]) + r.writeClaimsPart() + more
+		r.markdownTable(r.Study.Measures[0]) + r.writeClaimsPart() + more
 }
 
-// MarkdownTable returns the table of a measure, as on the page.
-func (r *Results) MarkdownTable(measure string) string {
+// markdownTable returns the table of a measure, as on the page.
+func (r *Results) markdownTable(measure string) string {
 	var b strings.Builder
 	lines := r.measureTable(measure)
 	fmt.Fprintf(&b, "| %s |\n|---%s|\n",
@@ -56,7 +58,7 @@ func (r *Results) writeClaimsPart() string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s\n\n%s\n\n", ClaimsTitle, r.Study.explainTests())
+	fmt.Fprintf(&b, "\n## Claims\n\n%s\n\n", r.Study.explainTests())
 	undecided := map[string][]string{}
 	for _, v := range verdicts {
 		if state := v.DescribeState(); v.State() == CannotSay {
@@ -77,9 +79,6 @@ func (r *Results) writeClaimsPart() string {
 	}
 	return b.String()
 }
-
-// ClaimsTitle is the heading of the part about the claims.
-const ClaimsTitle = "## Claims"
 
 func escapeCells(cells []string) []string {
 	out := make([]string, len(cells))
