@@ -16,15 +16,15 @@ import (
 	"winnow/cmd/winnow/term"
 )
 
-// docLine, helpLine and readmeLine match winnow command lines in docs, in help texts and below experiments.
+// docLine, helpLine and readmeLine match winnow command lines in docs, in help texts, in the log and below experiments.
 var (
 	docLine    = regexp.MustCompile(`(?m)^(?:\$ )?(winnow [^\n]+)$`)
 	helpLine   = regexp.MustCompile(`(?m)^   (winnow [^\n]+)$`)
-	readmeLine = regexp.MustCompile("(?m)(?:^    |`)(winnow [^\n`]+?)(?:`|$)")
+	readmeLine = regexp.MustCompile("(?m)(?:^    (winnow [^\n`]+)$|`(winnow [^`]+?)`)")
 )
 
-// TestDocsLines checks every command line in docs, README.md, experiments and help texts, even if no test runs it: its
-// command and its flags must exist.
+// TestDocsLines checks every command line in docs, README.md, the log, experiments and help texts, even if no test runs
+// it: its command and its flags must exist.
 func TestDocsLines(t *testing.T) {
 	shown := map[string]string{} // maps each command line to its place
 	for page, text := range docPages(t) {
@@ -41,7 +41,11 @@ func TestDocsLines(t *testing.T) {
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("found %d pages below experiments, %v; expected 10", len(pages), err)
 	}
-	for _, page := range pages {
+	logs, err := filepath.Glob("log/*.md")
+	if err != nil || len(logs) == 0 {
+		t.Fatalf("found no log, %v", err)
+	}
+	for _, page := range append(pages, logs...) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +87,7 @@ func TestDocsLines(t *testing.T) {
 func collect(shown map[string]string, line *regexp.Regexp, where, text string) {
 	text = strings.ReplaceAll(text, "\\\n", " ")
 	for _, m := range line.FindAllStringSubmatch(text, -1) {
-		shown[m[1]] = where
+		shown[strings.Join(m[1:], "")] = where
 	}
 }
 
