@@ -49,7 +49,7 @@ var stored = []kept{
 }
 
 // plotted is the study whose chart EXPERIMENTS.md shows.
-const plotted = "networks/omniglot-noise"
+const plotted = "networks/photographs-prism"
 
 func main() {
 	files, err := rendered("..")
