@@ -37,13 +37,10 @@ func TestDocsLines(t *testing.T) {
 			}
 		}
 	}
-	pages, err := filepath.Glob("../experiments/*/*.md")
-	if err != nil || len(pages) < 10 {
-		t.Fatalf("found %d pages below experiments, %v; expected 10", len(pages), err)
-	}
-	logs, err := filepath.Glob("log/*.md")
-	if err != nil || len(logs) == 0 {
-		t.Fatalf("found no log, %v", err)
+	pages, _ := filepath.Glob("../experiments/*/*.md")
+	logs, _ := filepath.Glob("log/*.md")
+	if len(pages) < 10 || len(logs) == 0 {
+		t.Fatalf("found %d pages below experiments and %d in the log, expected 10 and 1", len(pages), len(logs))
 	}
 	for _, page := range append(pages, logs...) {
 		text, err := os.ReadFile(page)
@@ -70,7 +67,6 @@ func TestDocsLines(t *testing.T) {
 			t.Errorf("%s: %s: %s", where, line, fault)
 		}
 	}
-	t.Logf("%d command lines of docs and %d of help", docs, len(shown)-docs)
 	for line, want := range map[string]string{
 		"winnow trace noisy.csv":                 "no command",
 		"winnow data corupt a.csv":               "no command",
