@@ -26,6 +26,7 @@ type kept struct {
 var stored = []kept{
 	{"001", "reproduce/prism-table2", "heads, birds"},
 	{"001", "reproduce/prism-figure2", "heads, birds"},
+	{"001", "reproduce/prism-figure3", "heads, birds"},
 	{"001", "reproduce/prism-figure4", "drawn vectors"},
 	{"001", "reproduce/prism-figure5", "heads, birds"},
 	{"001", "reproduce/prism-figure6", "heads, birds"},
