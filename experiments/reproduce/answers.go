@@ -22,6 +22,7 @@ var first = []struct {
 		gain("birds: filter over none", "PRISM", "no filter"),
 		gain("birds: screening over none", "screened", "no filter"),
 		gain("birds: perfect filter (oracle) over none", "oracle filter", "no filter"),
+		gain("birds: winnow's defaults, rate estimated, over none", "screened + PRISM (rate estimated)", "no filter"),
 	}},
 	{"networks/omniglot-noise", []studies.Claim{
 		gain("characters, MCL: filter over none", "MCL + vMF-Sim", "MCL"),

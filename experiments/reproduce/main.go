@@ -1,7 +1,5 @@
-// Command reproduce makes the stored pages of studies and all tables of EXPERIMENTS.md from stored numbers. Run it from
-// the repository's root after a change of a study's results.csv or of the rules of verdicts:
-//
-//	go -C experiments run ./reproduce
+// Command reproduce makes the stored pages of studies and all tables of EXPERIMENTS.md from stored numbers. After a
+// change of a study's results.csv or of the rules of verdicts, run: go -C experiments run ./reproduce
 package main
 
 import (
