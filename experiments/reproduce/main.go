@@ -35,7 +35,9 @@ var stored = []kept{
 	{"002", "reproduce/bspml-table2", "heads, birds"},
 	{"002", "reproduce/bspml-figure3", "heads, birds"},
 	{"002", "reproduce/bspml-figure4", "heads, birds"},
+	{"002", "reproduce/bspml-figure5", "heads, birds"},
 	{"002", "networks/omniglot-bspml", "whole network, Omniglot"},
+	{"000", "reproduce/noisy-figure2", "heads, birds"},
 	{"000", "networks/omniglot-triplets", "whole network, Omniglot"},
 	{"003", "reproduce/adapted-table1", "heads, birds"},
 	{"003", "reproduce/adapted-figure4", "heads, MNIST"},
@@ -47,8 +49,7 @@ var stored = []kept{
 	{"004", "networks/cifar-probes", "whole network, CIFAR-10"},
 }
 
-// plotted is the study whose chart EXPERIMENTS.md shows.
-const plotted = "networks/photographs-prism"
+const plotted = "networks/photographs-prism" // the study whose chart EXPERIMENTS.md shows
 
 func main() {
 	files, err := rendered("..")
