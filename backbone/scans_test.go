@@ -56,7 +56,7 @@ func TestScansAreBounded(t *testing.T) {
 			t.Errorf("%s, decoded: %v, expected %q", name, err, c.want)
 		}
 	}
-	if _, err := jfif.Decode(again(1, "")); err == nil {
+	if _, err := jfif.DecodeScaled(again(1, ""), 1); err == nil {
 		t.Error("the decoder accepted a repeated scan")
 	}
 	if img, err := Decode(rgb(data), DecodeOptions{}); err != nil {

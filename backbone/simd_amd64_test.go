@@ -153,7 +153,7 @@ func TestVectorColours(t *testing.T) {
 
 // A whole photograph is preprocessed with both implementations.
 func TestVectorsOnAPhotograph(t *testing.T) {
-	img, err := jfif.Decode(photographJPEG(t, 501, 377, 1))
+	img, err := jfif.DecodeScaled(photographJPEG(t, 501, 377, 1), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ func BenchmarkDecode(b *testing.B) {
 	data := painted(b, 500, 375, 92)
 	b.Run("jfif", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := Decode(data); err != nil {
+			if _, err := DecodeScaled(data, 1); err != nil {
 				b.Fatal(err)
 			}
 		}

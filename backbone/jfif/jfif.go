@@ -62,9 +62,6 @@ const (
 	app14            = 0xee
 )
 
-// Decode decodes a whole file to an [image.YCbCr] or an [image.Gray]. The planes' memory may be larger than the image.
-func Decode(data []byte) (image.Image, error) { return decodeScaled(data, 8) }
-
 // decodeScaled decodes each block of luma to side×side samples.
 func decodeScaled(data []byte, side int) (img image.Image, err error) {
 	defer func() {

@@ -96,7 +96,7 @@ func TestDecode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Decode(data)
+		got, err := DecodeScaled(data, 1)
 		if strings.Contains(name, "cmyk") {
 			if err != errNotTaken {
 				t.Errorf("%s: found %v, %v", name, got, err)
@@ -226,7 +226,7 @@ func restarts(levels []int) []byte {
 func TestRestarts(t *testing.T) {
 	levels := []int{10, -20, 100, 100, -128, 127, 0, 1, -1, 64, 65, 63, 5, 4, 3, 2, 1, 0, -3, 60, 61}
 	data := restarts(levels)
-	img, err := Decode(data)
+	img, err := DecodeScaled(data, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestRestarts(t *testing.T) {
 	}
 	at := bytes.Index(data, []byte{0xff, rst0 + 1})
 	data[at+1] = rst0 + 2
-	if _, err := Decode(data); err != errNotTaken {
+	if _, err := DecodeScaled(data, 1); err != errNotTaken {
 		t.Errorf("restart markers in the wrong order: %v", err)
 	}
 }
@@ -251,7 +251,7 @@ func TestCut(t *testing.T) {
 	files["restarts"] = restarts([]int{1, 2, 3, 4, 5})
 	for name, data := range files {
 		for n := range len(data) - 1 {
-			if img, err := Decode(data[:n]); err == nil {
+			if img, err := DecodeScaled(data[:n], 1); err == nil {
 				t.Errorf("%s: %d of %d bytes gave %v", name, n, len(data), img.Bounds())
 				break
 			}
@@ -265,7 +265,7 @@ func TestHuge(t *testing.T) {
 	at := bytes.Index(data, []byte{0xff, sof0})
 	binary.BigEndian.PutUint32(data[at+5:], 0xfff0fff0)
 	if n := testing.AllocsPerRun(1, func() {
-		if _, err := Decode(data); err != errNotTaken {
+		if _, err := DecodeScaled(data, 1); err != errNotTaken {
 			t.Errorf("found %v", err)
 		}
 	}); n > 20 {
@@ -286,7 +286,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(restarts([]int{9, 8, 7}))
 	f.Add(painted(f, 20, 12, 80))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		img, err := Decode(data)
+		img, err := DecodeScaled(data, 1)
 		for _, by := range []int{2, 4, 8} {
 			small, failed := DecodeScaled(data, by)
 			if (failed == nil) != (err == nil) {

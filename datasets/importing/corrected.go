@@ -82,43 +82,18 @@ func (s suspect) findMajorityLabel() int {
 	return noLabel
 }
 
-// readSuspects reads the votes on suspects.
-func readSuspects(data []byte) ([]suspect, error) {
-	var list []suspect
-	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("expected the label-errors project's JSON: %w", err)
-	}
-	for i, s := range list {
-		if s.ID == nil || s.Given == nil || s.Guessed == nil || len(s.Votes) == 0 {
-			return nil, fmt.Errorf("element %d: expected id, given_original_label, our_guessed_label and mturk", i)
-		}
-	}
-	return list, nil
-}
-
-// Votes reads people's votes on suspects in the JSON format of the label-errors project. It maps the number of each
-// image to the label with more than half of the votes, or to -1.
-func Votes(data []byte) (map[int]int, error) {
-	list, err := readSuspects(data)
-	if err != nil {
-		return nil, err
-	}
-	right := make(map[int]int, len(list))
-	for _, s := range list {
-		right[*s.ID] = s.findMajorityLabel()
-	}
-	return right, nil
-}
-
 // readVotes reads the votes on suspects and returns the right labels by position in the test set.
 func readVotes(data []byte, published []int, first int) (map[int]int, string, error) {
-	list, err := readSuspects(data)
-	if err != nil {
-		return nil, "", err
+	var list []suspect
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, "", fmt.Errorf("expected the label-errors project's JSON: %w", err)
 	}
 	right := make(map[int]int, len(list))
 	kept, changed, without := 0, 0, 0
 	for i, s := range list {
+		if s.ID == nil || s.Given == nil || s.Guessed == nil || len(s.Votes) == 0 {
+			return nil, "", fmt.Errorf("element %d: expected id, given_original_label, our_guessed_label and mturk", i)
+		}
 		at := *s.ID - first
 		if at < 0 || at >= len(published) || published[at] != *s.Given {
 			return nil, "", fmt.Errorf("element %d: image %d does not have the label %d here: the file is for another "+

@@ -38,8 +38,6 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 	images := f.String("images", "", "zip file with cifar10_batch_K.png (1024 wide, an image a row) and labels.csv "+
 		"(row,label)")
 	labels := f.String("labels", "", "cifar10n.csv.gz: index and human labels")
-	votes := f.String("corrected", "", "JSON of the label-errors project: test images get the label that most "+
-		"people chose, or none")
 	held := f.Int("validation", 0, "use the last N training images, with clean labels, as the split validation")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -51,12 +49,6 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 	human, err := readHumanLabels(*labels)
 	if err != nil {
 		return err
-	}
-	right := map[int]int{}
-	if *votes != "" {
-		if right, err = readVotes(*votes); err != nil {
-			return err
-		}
 	}
 	z, err := zip.OpenReader(*images)
 	if err != nil {
@@ -86,7 +78,6 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		correctTest(d, right)
 		if err := writeManifest(filepath.Join(*out, kind+".csv"), d, stdout); err != nil {
 			return err
 		}

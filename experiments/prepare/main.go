@@ -14,7 +14,6 @@ import (
 )
 
 const usage = `usage: prepare cifar10n -images SHEETS.zip -labels cifar10n.csv.gz -out DIR [-validation N]
-                 [-corrected VOTES.json]
        prepare omniglot -out DIR [-test 60] [-validation 40] [-seed 1] IMAGES.zip...
        prepare cub      -out FILE.csv [-protocol prism|half] IMAGES.zip
 `

@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -91,7 +90,6 @@ func TestCIFAR(t *testing.T) {
 	if !strings.Contains(out, "worse.csv") || !strings.Contains(out, "wrong labels in train: 50.00 %") {
 		t.Errorf("found\n%s", out)
 	}
-	corrected(t, dir, list)
 	root := os.DirFS(filepath.Join(dir, "o"))
 	d, err := packed.ReadCIFAR10(root)
 	if err != nil || len(d.Samples) != 6000 || d.Samples[4999].Label != 9 || d.Samples[5001].Path != "test/00001.bmp" {
@@ -209,44 +207,6 @@ func TestCUB(t *testing.T) {
 	if err := run([]string{"cub", "-out", filepath.Join(dir, "x.csv"), writeZip(t, in, files)}, io.Discard,
 		io.Discard); err == nil || !strings.Contains(err.Error(), "1 to 200") {
 		t.Errorf("found %v", err)
-	}
-}
-
-// corrected tests -corrected: a label with a majority of votes replaces the label of a test image, and a label without
-// a majority is removed. Votes on other images are ignored, and invalid votes are an error.
-func corrected(t *testing.T, dir, list string) {
-	t.Helper()
-	votes, to := filepath.Join(dir, "votes.json"), filepath.Join(dir, "corrected")
-	text := `[{"id":0,"given_original_label":0,"our_guessed_label":7,"mturk":{"given":1,"guessed":4}},
-		{"id":1,"given_original_label":1,"our_guessed_label":2,"mturk":{"given":3,"guessed":1,"both":1}},
-		{"id":2,"given_original_label":2,"our_guessed_label":5,"mturk":{"given":2,"guessed":2,"neither":1}},
-		{"id":1500,"given_original_label":2,"our_guessed_label":5,"mturk":{"guessed":5}}]`
-	if err := os.WriteFile(votes, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"cifar10n", "-images", filepath.Join(dir, "sheets.zip"), "-labels", list, "-corrected", votes,
-		"-out", to}
-	prepare(t, args...)
-	d, err := datasets.ReadFile(filepath.Join(to, "worse.csv"), datasets.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	class := func(i int) string {
-		if d.Samples[i].Label == datasets.Unlabelled {
-			return ""
-		}
-		return d.Classes[d.Samples[i].Label]
-	}
-	if got, want := []string{class(5000), class(5001), class(5002), class(5003)}, []string{cifarClasses[7],
-		cifarClasses[1], "", cifarClasses[3]}; !slices.Equal(got, want) {
-		t.Errorf("found %q, expected %q", got, want)
-	}
-	bad := `[{"id":0,"given_original_label":0,"our_guessed_label":70,"mturk":{"guessed":1}}]`
-	if err := os.WriteFile(votes, []byte(bad), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "image 0") {
-		t.Errorf("found %v, expected the image of the bad label", err)
 	}
 }
 

@@ -45,7 +45,6 @@ var stored = []kept{
 	{"004", "scl_rhe/table3", "heads, CIFAR-10, 100 epochs"},
 	{"004", "scl_rhe/table3-short", "heads, CIFAR-10, 10 epochs"},
 	{"004", "scl_rhe/table3-worse", "heads, CIFAR-10, 10 epochs"},
-	{"004", "scl_rhe/table2", "heads, CIFAR-10, 10 epochs"},
 	{"004", "networks/cifar-probes", "whole network, CIFAR-10"},
 }
 
