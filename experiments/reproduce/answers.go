@@ -61,17 +61,14 @@ func answers(root string) (string, error) {
 	return text, nil
 }
 
-// describeGain returns a cell of the first table; "" if the column was not run.
+// describeGain returns a cell of the first table; "" without 10 seeds.
 func describeGain(v studies.Verdict, column string) (cell string) {
 	for _, c := range v.Comparisons {
-		if !strings.HasSuffix(c.Better, ", "+column) {
+		if !strings.HasSuffix(c.Better, ", "+column) || c.N < 10 {
 			continue
 		}
 		if cell = fmt.Sprintf("%+.1f ±%.1f", 100*c.Mean, 50*(c.High-c.Low)); c.State != studies.CannotSay {
 			cell = "**" + cell + "**"
-		}
-		if c.N < 10 {
-			cell += fmt.Sprintf(" n=%d", c.N)
 		}
 	}
 	return cell
