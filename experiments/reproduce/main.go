@@ -41,6 +41,7 @@ var stored = []kept{
 	{"000", "networks/omniglot-triplets", "whole network, Omniglot"},
 	{"003", "reproduce/adapted-table1", "heads, birds"},
 	{"003", "reproduce/adapted-figure4", "heads, MNIST"},
+	{"003", "reproduce/adapted-figure6", "heads, MNIST"},
 	{"003", "reproduce/whole-adapted-figure4", "whole LeNet, MNIST"},
 	{"004", "scl_rhe/table3", "heads, CIFAR-10, 100 epochs"},
 	{"004", "scl_rhe/table3-short", "heads, CIFAR-10, 10 epochs"},
