@@ -2,11 +2,11 @@ package jfif
 
 import "image"
 
-// DecodeScaled decodes a file to an [image.YCbCr] or an [image.Gray] of width/denominator × height/denominator, rounded
-// up. The planes' memory may be larger than the image. It panics unless denominator is 1, 2, 4 or 8. No full-size image
-// is made: a shorter transform turns the low frequencies of each block of 8×8 coefficients into 4×4, 2×2 or 1 samples.
-// This is fast and a good antialiasing filter. All of the coded data is read, so a truncated file is an error here as
-// well.
+// DecodeScaled decodes a file to an [image.YCbCr] or an [image.Gray] of width/denominator × height/denominator,
+// rounded up. The planes' memory may be larger than the image. It panics unless denominator is 1, 2, 4 or 8. No
+// full-size image is made: a shorter transform turns the low frequencies of each block of 8×8 coefficients into 4×4,
+// 2×2 or 1 samples. This is fast and a good antialiasing filter. All of the coded data is read, so a truncated file is
+// an error here as well.
 //
 // The samples equal those of libjpeg's scale_denom and PIL's draft mode, to the bit. Chroma stored at half the
 // resolution in both directions is reduced by half as much, so it gets the full resolution of the reduced image.
